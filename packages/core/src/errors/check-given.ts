@@ -1,12 +1,12 @@
 import { OperationError } from './operation-error.js'
 
-/** Plain JavaScript may leave out what the types demand. @throws {OperationError} `parameter-required` naming it. */
+/** Checks that a required argument is given, for callers in plain JavaScript. @throws {OperationError} `parameter-required` when it is missing. */
 export function checkGiven(name: string, value: unknown): void {
   if (value === undefined || value === null) throw new OperationError('parameter-required', `${name} is missing.`, { expression: [name] })
 }
 
 /**
- * Plain JavaScript may give something else than the types demand, often the promise of it.
+ * Checks the type of an argument by its members, for callers in plain JavaScript, who often pass a promise instead.
  *
  * @throws {OperationError} `parameter-required` when it is missing, `parameter-value` when it lacks one of these members.
  */
@@ -22,10 +22,10 @@ function notIt(name: string, given: object, lacking: PropertyKey): OperationErro
 }
 
 /**
- * Plain JavaScript may give what writes a result something else than that result, often the promise of it.
+ * Checks the result that is passed to a function which converts it, for callers in plain JavaScript, who often pass a promise instead.
  *
  * @param maker Name of the function whose result is expected.
- * @param member One that every such result has.
+ * @param member A member that every such result has.
  * @throws {OperationError} as `checkHas`.
  */
 export function checkResult(maker: string, value: unknown, member: string): void {

@@ -65,10 +65,11 @@ export const ERRORS = {
   unforeseen: { status: 503, issue: 'exception' },
 } as const
 
-/** What an error may carry besides its code and sentence. */
+/** Details of an error besides its code and message. */
 export interface ErrorDetail {
   /** FHIRPath of each offending element of the input. */
   readonly expression?: readonly string[]
+  /** The error that caused this one. */
   readonly cause?: unknown
   /** Seconds after which the caller may try again (`Retry-After`). */
   readonly retryAfterSeconds?: number
@@ -76,24 +77,24 @@ export interface ErrorDetail {
   readonly txIssue?: string
   /** Stable message id (extension operationoutcome-message-id). */
   readonly messageId?: string
-  /** Overrides the issue type of the code's row, for the few failures whose type depends on the case. */
+  /** Overrides the issue type of the error code, for the few failures whose type depends on the case. */
   readonly issue?: OperationOutcomeIssue['code']
-  /** For operators and, where allowed, owners; never set from request data. */
+  /** Technical details for operators and, where allowed, owners; never set from request data. */
   readonly diagnostics?: string
-  /** Reported after the error itself: all that it summarizes. */
+  /** Issues that this error summarizes; reported after the error itself. */
   readonly issues?: readonly OutcomeIssue[]
   /**
-   * What was named and is not there, for programs that look for names that are near it: a canonical (with its version where one was named) or an id, with the type of the
-   * resource as `kind`, or a code of a code system that is known, with the kind `code`.
+   * The name that was not found, for programs that suggest similar names: a canonical (with version, if one was given) or an id, with the resource type as
+   * `kind`; or a code of a known code system, with the kind `code`.
    */
   readonly missing?: { readonly kind: string; readonly name: string }
-  /** What had been decided before the failure, where the caller asked for an explanation. */
+  /** The steps before the failure, if the caller asked for an explanation. */
   readonly explanation?: Explanation
 }
 
 /**
- * The error that every operation and adapter throws. Switch on `code`, never on `message`. An error of another copy of this package in the process is
- * one, too.
+ * The error that every operation and adapter throws. Switch on `code`, never on `message`. `instanceof` is also true for errors of another copy of this
+ * package in the same process.
  */
 export class OperationError extends Error {
   override readonly name: string = 'OperationError'
@@ -110,10 +111,10 @@ export class OperationError extends Error {
   }
 
   static {
-    // `instanceof` goes by what an error has, since an application and its packages may each bring a copy of this one; of a class that extends this one, as usual.
+    // `instanceof` tests members, because an application and its packages may each load their own copy of this class. Subclasses are tested as usual.
     const hasInstance = function (this: unknown, value: unknown): boolean {
       if (this !== OperationError) return Function.prototype[Symbol.hasInstance].call(this, value)
-      // Cryptography of the web has errors of the same name.
+      // The Web Cryptography API has errors with the same name.
       return value instanceof Error && value.name === 'OperationError' && 'detail' in value
     }
     Object.defineProperty(this, Symbol.hasInstance, { value: hasInstance })
@@ -121,8 +122,8 @@ export class OperationError extends Error {
 }
 
 /**
- * True for a failure that says something about the input or about what is stored, and would be the same the next time. False where time was up, there was too
- * much to do, or a storage is away: nothing may be concluded from that.
+ * True for a failure that is due to the input or to stored content, and would be the same at the next attempt. False for a timeout, overload or an
+ * unavailable storage, which say nothing about the content.
  */
 export function isAboutContent(error: unknown): error is OperationError {
   return error instanceof OperationError && !(ERRORS[error.code].status === 503 || PASSING.has(error.code))
@@ -132,16 +133,16 @@ const PASSING: ReadonlySet<ErrorCode> = new Set(['computation-timeout', 'throttl
 
 const MAX_QUOTED = 100
 
-/** A piece of caller text fit for a message: JSON-escaped, in single quotes, at most 100 characters. */
+/** Quotes text of a caller for a message: JSON-escaped, in single quotes, at most 100 characters. */
 export function quoted(text: string): string {
   const cut = text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED - 1).toWellFormed()}…` : text.toWellFormed()
   return `'${JSON.stringify(cut).slice(1, -1)}'`
 }
 
-/** How bad an issue is, from the R4 issue-severity value set. */
+/** Severity of an issue, from the R4 issue-severity value set. */
 export type IssueSeverity = 'fatal' | 'error' | 'warning' | 'information'
 
-/** One issue of an OperationOutcome before it is written as FHIR. `code` is an R4 issue-type. */
+/** An issue of an OperationOutcome before it is written as FHIR. `code` is an R4 issue-type. */
 export interface OutcomeIssue {
   readonly severity: IssueSeverity
   readonly code: OperationOutcomeIssue['code']

@@ -5,7 +5,7 @@ import { ERRORS, OperationError, type OutcomeIssue } from './operation-error.js'
 const TX_ISSUE_TYPE = 'http://hl7.org/fhir/tools/CodeSystem/tx-issue-type'
 const MESSAGE_ID = 'http://hl7.org/fhir/StructureDefinition/operationoutcome-message-id'
 
-/** The OperationOutcome of a success without further content: id `ok`, one issue `All OK`. */
+/** Creates the OperationOutcome of a success without further content: id `ok`, one issue `All OK`. */
 export function outcomeOk(): OperationOutcome {
   return {
     resourceType: 'OperationOutcome',
@@ -15,10 +15,10 @@ export function outcomeOk(): OperationOutcome {
 }
 
 /**
- * Makes the OperationOutcome that describes an error to the caller.
+ * Creates the OperationOutcome that describes an error to the caller.
  *
  * @param id Generated identifier of the outcome.
- * @throws {TypeError} for another error: what its message may show is not known.
+ * @throws {TypeError} for any other error, because its message may not be meant for callers.
  */
 export function outcomeOf(error: OperationError, id: string): OperationOutcome {
   if (!(error instanceof OperationError)) throw new TypeError('outcomeOf takes an OperationError: other messages may not be for callers.')
@@ -43,17 +43,17 @@ export function outcomeOf(error: OperationError, id: string): OperationOutcome {
   }
 }
 
-/** Longer than any path of elements, unless it has a name that the caller chose. */
+/** Longer than any path of elements, except one with a name that the caller chose. */
 const MAX_PLACE = 200
 
 function shortPlace(place: string): string {
   return place.length > MAX_PLACE ? `${place.slice(0, MAX_PLACE - 1).toWellFormed()}…` : place.toWellFormed()
 }
 
-/** What no string of FHIR may have. */
+/** Characters that FHIR strings must not have. */
 const CONTROL = /[\0-\x08\v\f\x0e-\x1f]/g
 
-/** The places of an error as strings of FHIR: names of parameters, which a caller chose, may be blank or have control characters. */
+/** Returns the expressions of an error as valid FHIR strings: parameter names come from the caller and may be blank or have control characters. */
 function placesIn({ expression }: OperationError): { readonly expression?: string[] } {
   const places = expression.map((place) => shortPlace(place).replaceAll(CONTROL, '\uFFFD')).filter((place) => place.trim() !== '')
   return places.length > 0 ? { expression: places } : {}

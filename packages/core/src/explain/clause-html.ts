@@ -1,12 +1,12 @@
 import type { ClauseCounts, Coverage, CoveredDefinition, CoveredLibrary, ExplainedCriterion } from './criteria.js'
 import type { Explanation } from './explanation.js'
 
-/** Characters of a page; what would be beyond is counted and left out. */
+/** Maximum number of characters in a page; clauses beyond are omitted and counted. */
 const MAX_CHARACTERS = 4_000_000
 
 /**
  * Writes an explanation of a Measure or of CQL as an HTML page: the reason for each population or definition, and the source, with each clause marked
- * as true, false, null or not evaluated. The page has no script and needs nothing else; it is in light and dark, and every text of resources and
+ * as true, false, null or not evaluated. The page is self-contained and has no script; it supports light and dark mode, and all text of resources and
  * libraries is escaped.
  */
 export function explanationHtml({ criteria = [], source }: Pick<Explanation, 'criteria' | 'source'>, title = 'Explanation'): string {
@@ -37,7 +37,7 @@ function sourceHtml(coverage: Coverage): readonly string[] {
   return omitted > 0 ? [...parts, `<p>${omitted} clauses were left out.</p>`] : parts
 }
 
-/** Texts as they are in HTML. */
+/** Escapes text for HTML. */
 function escaped(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character)
 }
@@ -78,7 +78,7 @@ function reachedText({ definitions }: CoveredLibrary): string {
   return `${reached} of ${clauses.length} clauses were evaluated.`
 }
 
-/** Whether a clause was evaluated for anybody. */
+/** True if a clause was evaluated for any subject. */
 function isReached({ true: holds, false: fails, null: unknown }: ClauseCounts): boolean {
   return holds + fails + unknown > 0
 }
@@ -96,7 +96,7 @@ function definitionHtml({ source, clauses }: CoveredDefinition, subjects: number
   return `<pre>${spans.join('')}</pre>`
 }
 
-/** What a clause was for most subjects. */
+/** Returns the mark for the most frequent value of a clause. */
 function markOf(counts: ClauseCounts): string {
   if (!isReached(counts)) return 'u'
   const most = Math.max(counts.true, counts.false, counts.null)
@@ -108,8 +108,8 @@ function countsTitle(counts: ClauseCounts): string {
 }
 
 /**
- * Writes the coverage in the lcov format, with a file for each library: for each line with clauses, the number of subjects for which one of them was
- * evaluated. A clause that is true for some and not for others has two branches. Clauses without a place in the text are left out.
+ * Writes the coverage in the lcov format, with one file per library: for each line with clauses, the number of subjects for which one of them was
+ * evaluated. Each clause has two branches: true, and false or null. Clauses without a place in the text are omitted.
  */
 export function coverageLcov({ libraries }: Coverage): string {
   return libraries.map(libraryLcov).join('')

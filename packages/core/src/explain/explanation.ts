@@ -1,6 +1,6 @@
 import type { ExplainedCriteria } from './criteria.js'
 
-/** The subject of a step: a definition that was chosen, a part of it that was tested, or a text. */
+/** The subject of a step: a chosen definition, a tested part of it, or a text. */
 export type ExplanationKind =
   | 'value-set'
   | 'code-system'
@@ -29,12 +29,12 @@ export type ExplanationKind =
   | 'schema'
   | 'content-type'
 
-/** `chosen` for what was selected from several; for what was tested, the outcome. */
+/** `chosen` for a selection among several; for a test, its outcome. */
 export type ExplanationOutcome = 'chosen' | 'holds' | 'fails' | 'unknown'
 
-/** What decided a choice, or why something does not hold. */
+/** The reason for a choice, or for a test that does not hold. */
 export type ExplanationReason =
-  // Choices: who named the definition, the version or the language
+  // Choices: where the definition, version or language was named
   | 'accept-language'
   | 'check-system-version'
   | 'coding'
@@ -46,7 +46,7 @@ export type ExplanationReason =
   | 'request'
   | 'system-version'
   | 'value-set'
-  // What does not hold
+  // Tests that do not hold
   | 'abstract'
   | 'depends-on'
   | 'excluded'
@@ -72,16 +72,16 @@ export interface ExplainedCoding {
   readonly display?: string
 }
 
-/** One decision, in the order in which they were made: an import precedes what imports it. */
+/** A decision. Steps are in the order of the decisions: an import precedes the value set that imports it. */
 export interface ExplanationStep {
   readonly kind: ExplanationKind
   readonly outcome: ExplanationOutcome
   readonly reason?: ExplanationReason
-  /** Canonical of the definition that it is part of, with version where it has one. */
+  /** Canonical of the definition concerned, with version if it has one. */
   readonly definition?: string
   /** FHIRPath in the definition: `ValueSet.compose.include[0].filter[1]`. */
   readonly path?: string
-  /** The requested code, or one that was found. */
+  /** The requested code, or a code that was found. */
   readonly coding?: ExplainedCoding
   /** Number of codes, where a set was computed. */
   readonly count?: number
@@ -94,25 +94,25 @@ export interface NearestCode {
   readonly coding: ExplainedCoding
   /** Number of letters to add, remove, change or swap with their neighbour. 0 where only case or accents differ. */
   readonly distance: number
-  /** What is similar to the requested code: a code, or a text of the concept. */
+  /** Whether the code or a text of the concept is similar to the requested code. */
   readonly by: 'code' | 'text'
 }
 
-/** Why an operation gave its answer. */
+/** How an operation reached its answer. */
 export interface Explanation extends Partial<ExplainedCriteria> {
   readonly steps: readonly ExplanationStep[]
-  /** How many further steps were left out. */
+  /** Number of omitted steps. */
   readonly omitted: number
-  /** For codes that do not exist; the most similar first. */
+  /** Similar codes for codes that do not exist; the most similar first. */
   readonly nearest: readonly NearestCode[]
 }
 
-/** Where engines record what decides, when the caller asks for it. */
+/** Records the steps of an explanation, when the caller asks for one. */
 export interface Explain {
   step(step: ExplanationStep): void
-  /** True when codes that are similar to an unknown one should be searched for; only for the first few of a call, as it takes time. */
+  /** True if similar codes should be searched for an unknown code; only for the first few of a call, because the search takes time. */
   wantsNearest(): boolean
   nearest(codes: readonly NearestCode[]): void
-  /** Why populations or definitions have their results: puts them together with those of before. `explainCriteria` does it. */
+  /** Combines explanations of criteria with those recorded before. Called by `explainCriteria`. */
   criteria(together: (before: ExplainedCriteria | undefined) => ExplainedCriteria): void
 }

@@ -1,20 +1,20 @@
 import { togetherCovered, type CriterionResult, type ExplainedCriteria, type ExplainedCriterion } from './criteria.js'
 import type { Explain, Explanation, ExplanationOutcome, ExplanationStep, NearestCode } from './explanation.js'
 
-/** Most steps that are kept; a value set may have any number of parts. */
+/** Maximum number of steps; a value set may have any number of parts. */
 const MAX_STEPS = 1_000
 
-/** Most unknown codes for which similar ones are searched: half a second each in a code system of 350,000. */
+/** Maximum number of searches for similar codes: each takes half a second in a code system of 350,000 codes. */
 const MAX_SEARCHES = 3
 
 /** Collects an explanation. */
 export interface Recorder {
   readonly explain: Explain
-  /** What was recorded so far. */
+  /** Returns the explanation recorded so far. */
   readonly explanation: () => Explanation
 }
 
-/** Makes the recorder of one call. */
+/** Creates the recorder of one call. */
 export function createRecorder(): Recorder {
   const steps: ExplanationStep[] = []
   const nearest: NearestCode[] = []
@@ -35,7 +35,7 @@ export function createRecorder(): Recorder {
   }
 }
 
-/** Records why criteria have their results, each as a step, too, and what the clauses of their libraries were. */
+/** Records the explanations of criteria, each also as a step, and the results of the clauses of their libraries. */
 export function explainCriteria(explain: Explain, { criteria, source }: ExplainedCriteria): void {
   for (const criterion of criteria) explain.step(stepOf(criterion))
   explain.criteria((before) => {

@@ -3,15 +3,15 @@ import type { ClauseCounts, ClauseResources, Coverage, CoveredDefinition, Explai
 import type { Explanation } from './explanation.js'
 import { asExtension, type Item } from './write-explanation.js'
 
-/** Url of the extension that says what the clauses of libraries were. */
+/** Url of the extension with the results of clauses of libraries. */
 export const COVERAGE = 'https://fhir-ops.dev/StructureDefinition/coverage'
 
-/** What the clauses of libraries were for many subjects, as an extension. */
+/** Writes the coverage of libraries as an extension. */
 export function coverageExtension(coverage: Coverage | undefined): Extension[] {
   return coverage === undefined ? [] : [asExtension({ name: COVERAGE, items: coverageItems(coverage) })]
 }
 
-/** The criteria of an explanation, and the source of their libraries, as items of it. Apart from its steps, as all but measures and CQL have only those. */
+/** Writes the criteria of an explanation and the source of their libraries. Separate from the steps, because only measures and CQL have criteria. */
 export function criteriaItems({ criteria = [], source }: Partial<Explanation> = {}): readonly Item[] {
   return [...criteria.map(criterionItem), ...(source === undefined ? [] : [{ name: 'source', items: coverageItems(source) }])]
 }
@@ -80,7 +80,7 @@ function resourcesItem({ clause, library, locator, resources, total }: ClauseRes
   }
 }
 
-/** Definitions with their clauses. The text of each is in order: `text` for what is of no clause, else within its `part`. */
+/** Writes definitions with their clauses. The source text is a list of `part` items, in order, each with the `clause` that it belongs to, if any. */
 function coverageItems({ subjects, libraries, omitted }: Coverage): readonly Item[] {
   return [
     { name: 'subjects', value: { valueInteger: subjects } },
@@ -108,7 +108,7 @@ function definitionItem({ name, locator, counts, clauses, source }: CoveredDefin
   }
 }
 
-/** `true 3, false 1, null 0, notEvaluated 2`: in one text, since there are thousands of clauses. */
+/** Writes counts as `true 3, false 1, null 0, notEvaluated 2`: a single text, because there are thousands of clauses. */
 function countsText(counts: ClauseCounts): string {
   return Object.entries(counts)
     .map(([name, count]) => `${name} ${count}`)

@@ -5,20 +5,20 @@ import type { Explanation, ExplanationStep, NearestCode } from './explanation.js
 export const EXPLANATION = 'https://fhir-ops.dev/StructureDefinition/explanation'
 
 /**
- * An explanation as a parameter of an answer that is Parameters; none when it is empty.
+ * Writes an explanation as a parameter of a Parameters resource; an empty list for an empty explanation.
  *
- * @param more Items after its steps: the criteria of a Measure or of CQL.
+ * @param more Items after the steps: the criteria of a Measure or of CQL.
  */
 export function explanationParameter(explanation: Explanation | undefined, more: readonly Item[] = []): ParametersParameter[] {
   return itemsOf(explanation, more).map((items) => asParameter({ name: 'explanation', items }))
 }
 
-/** The same as an extension of any other answer. */
+/** As `explanationParameter`, but as an extension, for any other answer. */
 export function explanationExtension(explanation: Explanation | undefined, more: readonly Item[] = []): Extension[] {
   return itemsOf(explanation, more).map((items) => asExtension({ name: EXPLANATION, items }))
 }
 
-/** What a parameter with parts and an extension with extensions have in common: a name, and a value or further items. */
+/** The common structure of a parameter with parts and a nested extension: a name, and a value or further items. */
 export interface Item {
   readonly name: string
   readonly items?: readonly Item[]
@@ -32,12 +32,12 @@ function asParameter({ name, items, value }: Item): ParametersParameter {
   return items === undefined ? { name, ...value } : { name, part: items.map(asParameter) }
 }
 
-/** An item as an extension whose url is its name. */
+/** Writes an item as an extension whose url is its name. */
 export function asExtension({ name, items, value }: Item): Extension {
   return items === undefined ? { url: name, ...value } : { url: name, extension: items.map(asExtension) }
 }
 
-/** The items of an explanation that has any; a list without items is not legal. */
+/** Returns the items of an explanation if it has any, because FHIR does not allow an empty list. */
 function itemsOf(explanation: Explanation | undefined, more: readonly Item[]): readonly (readonly Item[])[] {
   const { steps, omitted, nearest } = explanation ?? NOTHING
   const left = omitted > 0 ? [{ name: 'omitted', value: { valueInteger: omitted } }] : []

@@ -4,37 +4,37 @@ import { readSeparators, type Hl7Separators, encodeEscapes } from './separators.
 
 const brand: unique symbol = Symbol('Hl7Message')
 
-/** An HL7 v2 message. It is immutable: a method that changes something returns a new message, in which everything else is as it was written. */
+/** An immutable HL7 v2 message: methods that change something return a new message, which is otherwise the same, character for character. */
 export interface Hl7Message {
   readonly [brand]: true
   readonly separators: Hl7Separators
-  /** In order, MSH first. */
+  /** Segments in order, MSH first. */
   readonly segments: readonly Hl7Segment[]
-  /** The first segment of that name, or a later one by its number from 1. */
+  /** Returns the first segment with this name, or a later one by its number from 1. */
   segment(name: string, occurrence?: number): Hl7Segment | undefined
   /**
-   * The decoded text at a path like `PID-5.1`, `PID-3[2].4.1` or `OBX[3]-5`; `undefined` when it is absent or empty. The HL7 null is
+   * Returns the decoded text at a path like `PID-5.1`, `PID-3[2].4.1` or `OBX[3]-5`; `undefined` when it is absent or empty. The HL7 null is
    * returned as written: `""`.
    *
    * @throws {TypeError} When the path is invalid.
    */
   get(path: string): string | undefined
   /**
-   * A message with that text, escaped as needed, at the path.
+   * Returns a message with this text at the path, escaped as needed.
    *
    * @throws {TypeError} When the path is invalid, or names MSH-1 or MSH-2.
    * @throws {OperationError} `unprocessable` when the message has no such segment.
    */
   set(path: string, value: string): Hl7Message
-  /** A message with one more segment at its end, as written: `add('NTE|1||text')`. */
+  /** Returns a message with this segment, as written, at its end: `add('NTE|1||text')`. */
   add(segment: string): Hl7Message
-  /** A message without the segments of that name. */
+  /** Returns a message without the segments with this name. */
   without(name: string): Hl7Message
-  /** The acknowledgment of this message. */
+  /** Returns an acknowledgment of this message. */
   ack(options: Hl7AckOptions): Hl7Message
-  /** The message's text; what was parsed and not changed is the same, character for character, without MLLP framing. */
+  /** Returns the message's text without MLLP framing. Parts that were not changed are the same as in the parsed text, character for character. */
   toString(): string
-  /** As `toString`, so that a message inside other JSON is its text. */
+  /** As `toString`, so that a message inside other JSON is written as its text. */
   toJSON(): string
 }
 
@@ -50,7 +50,7 @@ export function parseHl7(text: string): Hl7Message {
   return new ParsedMessage(source, readSeparators(source))
 }
 
-/** A class, because an object with a getter of its own takes longer to make than a message to read. */
+/** A class, because creating an object with its own getter takes longer than reading a message. */
 class ParsedMessage implements Hl7Message, Parsed {
   readonly [brand] = true
   readonly source: string
@@ -108,7 +108,7 @@ class ParsedMessage implements Hl7Message, Parsed {
   }
 }
 
-/** True for a message that `parseHl7` made. */
+/** True for a message of `parseHl7`. */
 export function isHl7Message(value: unknown): value is Hl7Message {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, brand)
 }
@@ -173,7 +173,7 @@ function withoutSegments({ source, separators, lines }: Parsed, name: string): s
   return kept.join('')
 }
 
-/** Where the segments of a message are in its text, in order. */
+/** Positions of the segments in the text of a message, in order. */
 interface Hl7Lines {
   readonly starts: readonly number[]
   /** Index after the last character of each, before its line end. */
@@ -208,7 +208,7 @@ function findLines(text: string): Hl7Lines {
   return { starts, ends }
 }
 
-/** The message inside MLLP framing (VT before, FS and CR after); a text without framing as it is. */
+/** Removes MLLP framing (VT before, FS and CR after) if there is any. */
 function withoutFraming(text: string): string {
   const start = text.charCodeAt(0) === 0x0b ? 1 : 0
   const { length } = text
@@ -224,11 +224,11 @@ export interface Hl7AckOptions {
   readonly controlId: string
   /** MSH-7 of the acknowledgment, written in UTC. */
   readonly at: Date
-  /** MSA-3, for people. */
+  /** MSA-3, a message for people. */
   readonly text?: string
 }
 
-/** What an acknowledgment takes from the message that it answers. */
+/** The parts of a message that its acknowledgment uses. */
 interface AcknowledgedMessage {
   readonly separators: Hl7Separators
   readonly segments: readonly Hl7Segment[]
@@ -236,7 +236,7 @@ interface AcknowledgedMessage {
 }
 
 /**
- * The text of the acknowledgment of a message: sender and receiver are swapped; separators, trigger event, processing id, version
+ * Writes the acknowledgment of a message: sender and receiver are swapped; separators, trigger event, processing id, version
  * and character set are those of the message.
  *
  * @see HL7 v2.9 chapter 2.9.2 "Acknowledgment"
@@ -255,7 +255,7 @@ function ackText(message: AcknowledgedMessage, options: Hl7AckOptions): string {
   return `${['MSH', ...msh, written(11), written(12), ...last].join(field)}\r${['MSA', ...msa].join(field)}\r`
 }
 
-/** An HL7 date and time to the second, in UTC. */
+/** Formats an HL7 date and time to the second, in UTC. */
 function timestamp(at: Date): string {
   return `${at.toISOString().slice(0, 19).replace(/[-:T]/g, '')}+0000`
 }

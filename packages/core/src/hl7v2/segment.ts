@@ -1,6 +1,6 @@
 import { decodeEscapes, encodeEscapes, type Hl7Separators } from './separators.js'
 
-/** One component: its subcomponents are the leaves of a message. */
+/** A component. Its subcomponents are the leaves of a message. */
 export interface Hl7Component {
   /** As written. */
   readonly text: string
@@ -8,7 +8,7 @@ export interface Hl7Component {
   readonly subcomponents: readonly string[]
 }
 
-/** One repetition of a field. */
+/** A repetition of a field. */
 export interface Hl7Repetition {
   /** As written. */
   readonly text: string
@@ -16,7 +16,7 @@ export interface Hl7Repetition {
   readonly components: readonly Hl7Component[]
 }
 
-/** A field; one that the segment does not have is the empty field. */
+/** A field; an absent field is represented by an empty one. */
 export interface Hl7Field {
   /** As written. */
   readonly text: string
@@ -24,7 +24,7 @@ export interface Hl7Field {
   readonly repetitions: readonly Hl7Repetition[]
 }
 
-/** Reads a part each time it is asked for. Classes, because an object with a getter of its own takes several times as long to make. */
+/** Parts are parsed at each access. Classes, because creating an object with its own getter takes several times as long. */
 class Field implements Hl7Field {
   readonly text: string
   readonly #separators: Hl7Separators
@@ -67,27 +67,27 @@ class Component implements Hl7Component {
   }
 }
 
-/** A field without structure and without escapes, as MSH-1 and MSH-2 are. */
+/** Creates a field without structure and escapes, such as MSH-1 and MSH-2. */
 function plainField(text: string): Hl7Field {
   return { text, repetitions: [{ text, components: [{ text, subcomponents: [text] }] }] }
 }
 
-/** One segment. */
+/** A segment of a message. */
 export interface Hl7Segment {
-  /** Its first three letters, for example `PID`. */
+  /** Name, for example `PID`. */
   readonly name: string
-  /** As written, without its line end. */
+  /** Text as written, without line end. */
   readonly text: string
-  /** Number of its last field. */
+  /** Number of the last field. */
   readonly size: number
-  /** Field by its HL7 number, from 1; beyond `size` the empty field. */
+  /** Returns a field by its HL7 number, from 1; an empty field beyond `size`. */
   field(number: number): Hl7Field
 }
 
 /** Segments whose first field is the field separator itself. */
 const HEADERS: ReadonlySet<string> = new Set(['MSH', 'FHS', 'BHS'])
 
-/** Reads a segment; its fields are split when one is first read. */
+/** Creates a segment from its text; fields are split when the first one is read. */
 export function hl7Segment(text: string, separators: Hl7Separators): Hl7Segment {
   return new Segment(text, separators)
 }
@@ -136,8 +136,8 @@ export interface Hl7Path {
 const PATH = /^([A-Z][A-Z0-9]{2})(?:\[(\d{1,5})\])?[-.](\d{1,4})(?:\[(\d{1,4})\])?(?:\.(\d{1,4}))?(?:\.(\d{1,4}))?$/
 
 /**
- * Reads a path like `PID-3[2].4.1` or `PID.3[2].4.1`: segment, `[occurrence]`, field, `[repetition]`, component, subcomponent. A number
- * that is left out is 1, as HL7 lets a receiver that expects less structure read the first part.
+ * Parses a path like `PID-3[2].4.1` or `PID.3[2].4.1`: segment, `[occurrence]`, field, `[repetition]`, component, subcomponent. An omitted number
+ * is 1, because in HL7 a receiver that expects less structure reads the first part.
  *
  * @throws {TypeError} When the path has another form or a number is 0.
  */
@@ -150,7 +150,7 @@ export function readPath(path: string): Hl7Path {
   return read
 }
 
-/** Paths that were read, each once: those of a program are few. */
+/** Parsed paths, by text: a program uses few different paths. */
 const PATHS = new Map<string, Hl7Path>()
 const MAX_PATHS = 1_000
 
@@ -174,7 +174,7 @@ export interface Span {
   readonly end: number
 }
 
-/** The decoded text of one leaf of the segment that is there in a text; `undefined` when it is absent or empty. */
+/** Returns the decoded text of a leaf of a segment, which is given by its position in a text; `undefined` when it is absent or empty. */
 export function leafOf(
   text: string,
   segment: Span,
@@ -190,7 +190,7 @@ export function leafOf(
   return start === end ? undefined : decodeEscapes(text.slice(start, end), separators)
 }
 
-/** One of the parts of a part, counted from 1; empty when there are fewer. Nothing is made of those before it. */
+/** Finds a part by its number from 1, without creating the parts before it; an empty span when there are fewer. */
 function partOf(text: string, { start, end }: Span, { separator, at }: { readonly separator: string; readonly at: number }): Span {
   const mark = separator.charCodeAt(0)
   let from = start
@@ -206,7 +206,7 @@ function partOf(text: string, { start, end }: Span, { separator, at }: { readonl
 
 const NOWHERE: Span = { start: 0, end: 0 }
 
-/** The segment's text with one leaf replaced; missing fields, repetitions, components and subcomponents before it are added empty. */
+/** Returns the segment's text with one leaf replaced; missing fields, repetitions, components and subcomponents before it are added empty. */
 export function withLeaf(segment: Hl7Segment, path: Hl7Path, edit: { readonly value: string; readonly separators: Hl7Separators }): string {
   const { value, separators } = edit
   const isHeader = HEADERS.has(segment.name)
@@ -215,7 +215,7 @@ export function withLeaf(segment: Hl7Segment, path: Hl7Path, edit: { readonly va
     withPart(text, { separator: separators.subcomponent, at: path.subcomponent }, () => encodeEscapes(value, separators))
   const inRepetition = (text: string) => withPart(text, { separator: separators.component, at: path.component }, inComponent)
   const inField = (text: string) => withPart(text, { separator: separators.repetition, at: path.repetition }, inRepetition)
-  // The text splits into the name and the fields from 1; in a header field 1 is the separator itself.
+  // The text splits into the name and the fields from 1; in a header, field 1 is the separator itself.
   return withPart(segment.text, { separator: separators.field, at: isHeader ? path.field : path.field + 1 }, inField)
 }
 

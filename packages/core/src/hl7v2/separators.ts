@@ -1,6 +1,6 @@
 import { OperationError } from '../errors/index.js'
 
-/** The characters that divide a message, as its MSH segment declares them; each is one UTF-16 code unit. */
+/** The separators of a message, as its MSH segment declares them; each is one UTF-16 code unit. */
 export interface Hl7Separators {
   readonly field: string
   readonly component: string
@@ -11,10 +11,10 @@ export interface Hl7Separators {
 
 const FIRST = 'MSH'.length
 const DECLARED = 5
-/** HL7 2.7 allows one more character in MSH-2, the truncation mark. It divides nothing. */
+/** HL7 2.7 allows one more character in MSH-2, the truncation mark, which separates nothing. */
 const WITH_TRUNCATION = 6
 
-/** What nearly every message declares, and how it does so. */
+/** The beginning of nearly every message, with the usual separators. */
 const COMMON = 'MSH|^~\\&|'
 const COMMON_SEPARATORS: Hl7Separators = { field: '|', component: '^', repetition: '~', escape: '\\', subcomponent: '&' }
 
@@ -46,7 +46,7 @@ export function readSeparators(text: string): Hl7Separators {
   return { field, component, repetition, escape, subcomponent }
 }
 
-/** MSH-1 and MSH-2; empty when MSH-2 has an invalid length. */
+/** Returns MSH-1 and MSH-2; empty when MSH-2 has an invalid length. */
 function declaration(text: string): string {
   const field = text.charAt(FIRST)
   const rest = text.slice(FIRST + 1, FIRST + WITH_TRUNCATION + 1)
@@ -59,8 +59,8 @@ function isMark(mark: string): boolean {
 }
 
 /**
- * The text that a leaf of a message means: `\F\ \S\ \T\ \R\ \E\` become the separators, `\Xdd..\` the UTF-8 text of those bytes and
- * `\.br\` a line feed. Other escapes, and bytes that are not UTF-8, stay as they are written.
+ * Decodes the escapes of a leaf: `\F\ \S\ \T\ \R\ \E\` become the separators, `\Xdd..\` the UTF-8 text of those bytes and
+ * `\.br\` a line feed. Other escapes, and bytes that are not UTF-8, stay as written.
  *
  * @see HL7 v2.9 chapter 2.7 "Use of escape sequences in text fields"
  */

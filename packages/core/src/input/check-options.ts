@@ -3,17 +3,17 @@ import { didYouMean, nearest } from '../text/index.js'
 import type { InputShape, MemberKind } from './input-shape.js'
 
 /**
- * Marks what must not be spread into options itself, but its result: a function where its result is meant (`{ ...r4 }`), a promise where its value is
- * meant (`{ ...loadR4() }`). Spreading copies the mark. The value is the sentence with which `checkOptions` refuses it.
+ * Marks a function or promise that is often spread into options by mistake instead of its result: `{ ...r4 }` instead of `{ ...r4() }`, `{ ...loadR4() }`
+ * without `await`. Spreading copies the mark, and `checkOptions` refuses the options with the value of the mark as message.
  */
 export const SPREAD_THE_RESULT: unique symbol = Symbol.for('fhir-ops.spread-the-result')
 
 /**
- * Checks the options of a factory, for callers whom no compiler checks. What a call is given later is checked by `checkInput`.
+ * Checks the options of a factory, for callers in plain JavaScript. Inputs of later calls are checked by `checkInput`.
  *
- * @param factory Name of the function, which begins every message.
- * @throws {TypeError} for options that are not an object, and for an option that is missing, unknown or of another type. The message names it, and for
- *   an unknown one the nearest that exists.
+ * @param factory Name of the function, with which every message begins.
+ * @throws {TypeError} for options that are not an object, and for an option that is missing, unknown or of the wrong type. The message names it and, for
+ *   an unknown option, the nearest known one.
  */
 export function checkOptions(factory: string, shape: InputShape, given: unknown): void {
   if (!isObject(given)) throw new TypeError(`${factory}: ${isGiven(given) ? 'the options must be an object' : 'the options are missing'}.`)
@@ -23,14 +23,14 @@ export function checkOptions(factory: string, shape: InputShape, given: unknown)
 interface Checking {
   readonly factory: string
   readonly shape: InputShape
-  /** Of the object inside the options, with a dot at its end. */
+  /** Path of the object inside the options, with a dot at its end. */
   readonly path: string
 }
 
 function check({ factory, shape, path }: Checking, given: JsonObject): void {
   const spread = Object.getOwnPropertyDescriptor(given, SPREAD_THE_RESULT)
   if (spread !== undefined) throw new TypeError(`${factory}: ${spread.value}`)
-  // An unknown option first: where one is misspelt that is needed, it was given.
+  // Unknown options first: a required option that is misspelt is not reported as missing.
   for (const [name, value] of Object.entries(given))
     if (value !== undefined && !shape.kinds.has(name))
       throw new TypeError(`${factory}: there is no option '${path}${name}'.${hintFor(shape, name, value)}`)
@@ -61,12 +61,12 @@ function hintFor({ kinds }: InputShape, name: string, value: unknown): string {
   return hint === undefined ? '' : ` ${hint}`
 }
 
-/** An object inside options that is checked like the options themselves. */
+/** A nested object of options that is checked like the options themselves. */
 export function optionsOf(shape: InputShape): MemberKind {
   return { words: 'an object', is: isObject, options: shape }
 }
 
-/** An object of the host with these members, which may come from its prototype. */
+/** An object of the host with these members, which may be inherited. */
 export function having(words: string, members: readonly PropertyKey[]): MemberKind {
   return {
     words: `${words} (an object with ${members.map(String).join(', ')})`,

@@ -3,14 +3,14 @@ import { OperationError, quoted } from '../errors/index.js'
 import { isObject, isString } from '../json/index.js'
 import { listOf, objectWith, TEXT, type MemberKind } from './input-shape.js'
 
-/** A code by its own members. */
+/** A code, by `system` and `code`. */
 export interface SystemAndCode {
   /** Url of the code system. */
   readonly system: string
   readonly code: string
   /** Version of the code system. */
   readonly version?: string | undefined
-  /** The text given with the code; only operations that check displays look at it. */
+  /** The display given with the code; used only by operations that check displays. */
   readonly display?: string | undefined
   readonly coding?: undefined
 }
@@ -34,13 +34,13 @@ export interface CodeableConceptInput {
   readonly coding?: undefined
 }
 
-/** How every operation takes one code: `system` and `code`, or a `coding`. */
+/** A code as input of an operation: `system` and `code`, or a `coding`. */
 export type CodeOrCoding = SystemAndCode | CodingInput
 
-/** The same for operations that also take a `codeableConcept`. */
+/** As `CodeOrCoding`, for operations that also take a `codeableConcept`. */
 export type CodeInput = (CodeOrCoding & { readonly codeableConcept?: undefined }) | CodeableConceptInput
 
-// Written out, not made of kinds: a validation takes one microsecond (bench `in-process`).
+// Written by hand, not composed of kinds, because a whole validation takes only one microsecond (bench `in-process`).
 const CODING: MemberKind = { words: 'a coding', is: isCoding }
 
 function isCoding(value: unknown): boolean {
@@ -78,11 +78,11 @@ export interface LooseCodeInput {
   readonly codeableConcept?: object | undefined
 }
 
-/** The member by which an input gives its code. */
+/** The member in which an input has its code. */
 export type CodeSource = 'code' | 'coding' | 'codeableConcept'
 
 /**
- * How an input gives its code; `undefined` when it gives none.
+ * Returns the member in which an input has its code; `undefined` when it has none.
  *
  * @throws {OperationError} `source-ambiguous` for more than one of `code`, `coding` and `codeableConcept`; `parameter-required` for `system`,
  *   `version` or `display` without `code`.
@@ -102,7 +102,7 @@ function withoutCode({ system, version, display }: LooseCodeInput): OperationErr
   return new OperationError('parameter-required', `${quoted(alone)} is given without 'code'.`, { expression: ['code'] })
 }
 
-/** The error for a code that is given in more than one way; `names` are the members or parameters that give it. */
+/** Creates the error for a code that is given in more than one way. @param names The members or parameters concerned. */
 export function ambiguousCode(names: readonly string[]): OperationError {
   return new OperationError('source-ambiguous', `The input is ambiguous: multiple source codings were provided (${names.join(', ')}).`, {
     expression: names,

@@ -5,7 +5,7 @@ import { OperationError, quoted } from '../errors/index.js'
 import { onDemand } from '../work/index.js'
 import type { StoredResource } from '../storage/index.js'
 
-/** A FHIR operation call, apart from HTTP. */
+/** A call of a FHIR operation, independent of HTTP. */
 export interface OperationRequest {
   /** Type that the operation is called on, for example `ConceptMap`. */
   readonly type: string
@@ -16,7 +16,7 @@ export interface OperationRequest {
   readonly parameters: readonly Parameter[]
   /** The parsed body of a POST. */
   readonly body?: JsonObject | undefined
-  /** The same as text without byte order mark, for operations that read it themselves (`$validate`). */
+  /** The body as text without byte order mark, for operations that parse it themselves (`$validate`). */
   readonly bodyText?: string | undefined
   /** The `Accept-Language` header as sent. */
   readonly acceptLanguage?: string | undefined
@@ -24,48 +24,48 @@ export interface OperationRequest {
   readonly strict: boolean
 }
 
-/** What a call answers. */
+/** The answer of a call. */
 export interface OperationResponse {
   readonly status: number
   readonly resource: JsonObject
-  /** `Type/id` of what was stored, relative to the base. */
+  /** `Type/id` of the stored resource, relative to the base. */
   readonly location?: string
 }
 
-/** What a call answers, as text. */
+/** The answer of a call, as text. */
 export interface WrittenResponse extends Omit<OperationResponse, 'resource'> {
-  /** The JSON text of the resource in pieces, of about a hundred thousand characters where it is long. */
+  /** The JSON text of the resource; a long text in pieces of about a hundred thousand characters. */
   readonly text: readonly string[] | LongText
 }
 
-/** A text that is never held as a whole: its pieces are made when they are read, and are the same each time. */
+/** A text that is never held in memory as a whole: its pieces are written when they are read, and are the same each time. */
 export interface LongText extends Iterable<string> {
-  /** UTF-8 bytes of all of it. */
+  /** Total length in UTF-8 bytes. */
   readonly bytes: number
 }
 
-/** A header of HTTP that an operation reads as parameters, which are then as if they stood in the query. */
+/** An HTTP header that an operation reads as parameters, as if they were part of the query. */
 export interface OperationHeader {
-  /** In lower case. */
+  /** Name in lower case. */
   readonly name: string
-  /** @throws {OperationError} for what cannot be understood. */
+  /** Reads the header as parameters. @throws {OperationError} for an invalid value. */
   readonly parameters: (text: string) => readonly Parameter[]
 }
 
-/** What can be done with resources of a type, in the words of FHIR. */
+/** Actions on resources of a type, in the words of FHIR. */
 export type Action = 'read' | 'search' | 'create' | 'update' | 'delete'
 
-/** What a caller must be allowed to do before an operation runs. */
+/** The rights that a caller needs for an operation. */
 export interface OperationNeeds {
-  /** In words, for the documentation. */
+  /** The rights in words, for the documentation. */
   readonly text: string
-  /** One of these is enough; nothing besides a token is needed when there are none. Without a type, the type that the operation is called on. */
+  /** One of these rights is enough; an empty list means that only a token is needed. Default of `type`: the type that the operation is called on. */
   readonly anyOf: readonly { readonly action: Action; readonly type?: string }[]
-  /** It stores what belongs to no caller in particular: rights to a part of what is stored (of one patient, by a query) are not enough. */
+  /** True if it stores data that does not belong to a single caller: rights to a part of the data (one patient, a query) are then not enough. */
   readonly keepsState?: boolean
 }
 
-/** What operations on codes, value sets and code systems need. */
+/** Rights for operations on codes, value sets and code systems. */
 export const TERMINOLOGY_NEEDS: OperationNeeds = {
   text: 'ValueSet.r or CodeSystem.r',
   anyOf: [
@@ -74,57 +74,57 @@ export const TERMINOLOGY_NEEDS: OperationNeeds = {
   ],
 }
 
-/** A FHIR operation as the handler mounts it: reads the input, runs the algorithm, writes the output. */
+/** Descriptor of a FHIR operation for the handler: reads the input, runs the algorithm, writes the output. */
 export interface Operation {
-  /** With the dollar sign. */
+  /** Name with the dollar sign. */
   readonly name: `$${string}`
   readonly types: readonly string[] | 'any'
-  /** `system` is the base itself (`[base]/$closure`), where the type of a request is empty. */
+  /** Levels at which it can be called. `system` is the base (`[base]/$closure`), where the type of the request is empty. */
   readonly levels: readonly ('system' | 'type' | 'instance')[]
   readonly methods: readonly ('GET' | 'POST')[]
   /** Canonical of the OperationDefinition, for the CapabilityStatement. */
   readonly definition: string
-  /** Type of the resource that a success answers, by which that of another server is known to be an answer. Default: any. */
+  /** Type of the resource in a successful answer, by which the answer of another server is recognised. Default: any. */
   readonly answers?: string
-  /** Rights that are checked before `run`; which resources of a type a caller sees is the storage's matter. */
+  /** Rights that are checked before `run`; the storage decides which resources of a type a caller sees. */
   readonly needs: OperationNeeds
   /**
-   * True when the answer at type level follows from the parameters, `Accept-Language` and the definitions alone: not from who asks, other resources, or the clock.
-   * A handler may then answer the same request as before until a definition changes.
+   * True if the answer at type level depends only on the parameters, `Accept-Language` and the definitions, not on the caller, other resources or the
+   * clock. A handler may then repeat an answer until a definition changes.
    */
   readonly cacheable?: boolean
-  /** A header of the request that stands for parameters. Default: none. */
+  /** A request header that is read as parameters. Default: none. */
   readonly header?: OperationHeader
   /**
-   * The one parameter that is a resource of the type that the operation is called on: a body that is such a resource is its value. Default: the
-   * operation looks at `body` itself.
+   * Name of the only parameter that is a resource of the type that the operation is called on: a body that is such a resource becomes its value.
+   * Default: the operation reads `body` itself.
    *
    * @see https://hl7.org/fhir/R4/operations.html#executing
    */
   readonly resourceParameter?: string
-  /** What a POST carries: a Parameters resource, or text that the operation parses itself. Default `parameters`. */
+  /** Body of a POST: a Parameters resource, or text that the operation parses itself. Default `parameters`. */
   readonly body?: 'parameters' | 'text'
-  /** Whether it may take long, so that callers may ask for the answer later (`Prefer: respond-async`). Default false. */
+  /** Whether it may take long, so that callers may fetch the answer later (`Prefer: respond-async`). Default false. */
   readonly asynchronous?: boolean
-  /** @throws {OperationError} whatever the operation cannot do. */
+  /** Runs the operation. @throws {OperationError} when the operation fails. */
   readonly run: (ctx: OperationContext, request: OperationRequest) => Promise<OperationResponse>
-  /** The same answer as text, where that takes less than to make the resource and to write it, or numbers must keep their digits. @throws {OperationError} as `run`. */
+  /** As `run`, but returns text, where that is faster or where numbers must keep their digits. @throws {OperationError} as `run`. */
   readonly write?: (ctx: OperationContext, request: OperationRequest) => Promise<WrittenResponse>
   /**
-   * The same answer in pieces, each of which becomes a line of NDJSON. Absent where there is no such form.
+   * As `run`, but returns the answer in pieces, each of which becomes a line of NDJSON. Absent where there is no such form.
    *
-   * @returns resolves when nothing of the request can be refused any more
+   * @returns Resolves once the request has been checked completely and can no longer be refused.
    * @throws {OperationError} as `run`.
    */
   readonly stream?: (ctx: OperationContext, request: OperationRequest) => Promise<AsyncIterable<JsonObject>>
 }
 
-/** What an engine does for a call of its operation. */
+/** A function of an engine that handles calls of its operation. */
 type Engine<T> = (ctx: OperationContext, request: OperationRequest) => Promise<T>
 
 /**
- * The `run`, `write` or `stream` of an operation whose engine is loaded by its first call, so that a process that mounts the operation and never calls it does
- * without. Later calls are the engine's own.
+ * Creates a `run`, `write` or `stream` that loads the engine at the first call, so that a process that never calls the operation does not load it. Later
+ * calls go directly to the engine.
  */
 export function engineOnDemand<T>(load: () => Promise<Engine<T>>): Engine<T> {
   const loading = onDemand(load)
@@ -138,7 +138,7 @@ export function engineOnDemand<T>(load: () => Promise<Engine<T>>): Engine<T> {
   }
 }
 
-/** Whether the caller may not know of a resource: for him it is as if it did not exist. @throws {OperationError} `forbidden` where he may not read it, and may know that. */
+/** True if the caller must not learn that a resource exists. @throws {OperationError} `forbidden` if the caller may know of it, but not read it. */
 export function isHidden({ authorize }: Pick<OperationContext, 'authorize'>, type: string, id: string): boolean {
   try {
     authorize?.('read', type, id)
@@ -150,9 +150,9 @@ export function isHidden({ authorize }: Pick<OperationContext, 'authorize'>, typ
 }
 
 /**
- * The stored resource that an operation is called on; `undefined` at type level.
+ * Reads the stored resource that an operation is called on; `undefined` at type level.
  *
- * @throws {OperationError} `not-found` where nothing has the id; `forbidden` where the caller may not read it.
+ * @throws {OperationError} `not-found` for an unknown id; `forbidden` if the caller may not read the resource.
  */
 export async function storedInstance(
   ctx: OperationContext,

@@ -1,4 +1,4 @@
-// What is known of every operation before its first call, which loads its engine: who mounts them all imports this file alone.
+// Descriptors of all operations. Their engines are loaded at the first call, so code that mounts all operations imports only this file.
 export { closureOperation } from '../closure/operation.js'
 export { compareOperation } from '../compare/operation.js'
 export { expandOperation } from '../expand/operation.js'

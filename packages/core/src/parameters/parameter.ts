@@ -2,14 +2,14 @@ import { OperationError, quoted } from '../errors/index.js'
 import { isObject, type JsonObject } from '../json/index.js'
 import type { ParametersParameter } from 'fhir/r4.js'
 
-/** One input of an operation, whether it came in a Parameters resource or in a query. */
+/** An input of an operation, from a Parameters resource or a query. */
 export interface Parameter {
   readonly name: string
   /** The primitive or complex value; `undefined` when there is none. */
   readonly value: unknown
-  /** The `x` of `value[x]`, for example `Uri`; absent for a query, where all is text. */
+  /** The `x` of `value[x]`, for example `Uri`; absent for a query, where all values are text. */
   readonly type?: string | undefined
-  /** The `_value[x]`: what is said of a primitive besides its value, or when it has none. */
+  /** The `_value[x]`: id and extensions of a primitive value. */
   readonly extra?: JsonObject | undefined
   readonly resource?: JsonObject | undefined
   readonly parts: readonly Parameter[]
@@ -18,9 +18,9 @@ export interface Parameter {
 }
 
 /**
- * The inputs of a Parameters resource in their order.
+ * Returns the inputs of a Parameters resource in their order.
  *
- * @throws {OperationError} `body-structure` for anything that does not have the shape of Parameters; `parameter-invalid` for a parameter
+ * @throws {OperationError} `body-structure` for an object without the shape of Parameters; `parameter-invalid` for a parameter
  *   with more than one of value, resource and part.
  * @see https://hl7.org/fhir/R4/parameters.html
  */
@@ -64,7 +64,7 @@ function extraOf(item: JsonObject): JsonObject | undefined {
 
 const VALUE = 'value'
 
-/** True for the names of a `value[x]`. */
+/** True for the name of a `value[x]` member. */
 function isValueName(name: string): boolean {
   const first = name.charCodeAt(VALUE.length)
   return first >= 0x41 && first <= 0x5a && name.startsWith(VALUE)
@@ -85,19 +85,19 @@ function partsOf({ part }: JsonObject, expression: string): readonly Parameter[]
 
 const NONE: readonly Parameter[] = []
 
-/** The inputs of an operation called by GET: decoded name and value pairs in their order. */
+/** Returns the inputs of an operation that is called by GET, from decoded pairs of name and value, in their order. */
 export function parametersFromQuery(pairs: Iterable<readonly [string, string]>): readonly Parameter[] {
   return [...pairs].map(([name, value]) => ({ name, value, type: undefined, resource: undefined, parts: NONE, expression: name }))
 }
 
-/** One parameter of an answer, its value under this name; nothing when there is no value. */
+/** Creates a parameter of an answer with its value under `valueName`; an empty list when there is no value. */
 export function parameterOf(name: string, valueName: `value${string}`, value: unknown): ParametersParameter[] {
   return value === undefined ? [] : [{ name, [valueName]: value }]
 }
 
 type Check = (value: unknown, expression: string) => void
 
-/** Types whose values are not JSON texts. What the others hold is looked at where it is read. */
+/** Checks for types whose values are not JSON strings. Other values are checked where they are read. */
 const CHECKS: ReadonlyMap<string, Check> = new Map([
   ['Boolean', ofType('boolean')],
   ['Decimal', ofType('number')],
@@ -109,10 +109,10 @@ const CHECKS: ReadonlyMap<string, Check> = new Map([
 ])
 
 /**
- * Refuses a value of another JSON type than `type`, the `x` of `value[x]`, has, also inside codings, so that no version or display is
+ * Refuses a value whose JSON type does not fit `type`, the `x` of `value[x]`, also inside codings, so that no version or display is silently
  * ignored.
  *
- * @throws {OperationError} `body-structure`
+ * @throws {OperationError} `body-structure` for such a value.
  */
 function checkValueShape(type: string, value: unknown, expression: string): void {
   CHECKS.get(type)?.(value, expression)

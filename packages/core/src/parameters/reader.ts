@@ -3,45 +3,46 @@ import { isObject, type JsonObject } from '../json/index.js'
 import type { Parameter } from './parameter.js'
 
 /**
- * Reads an operation's inputs by name and type, and remembers what was asked for.
+ * Reads an operation's inputs by name and type, and remembers the names that were read.
  *
- * A method for one value throws `parameter-invalid` when the parameter is repeated. A value of the wrong JSON type or form is
- * `parameter-value`. `names` are synonyms: the parameter may come under any one of them.
+ * A method for one value throws `parameter-invalid` when the parameter is repeated, and every method throws `parameter-value` for a value of the
+ * wrong JSON type or form. `names` are synonyms: the parameter may have any one of them.
  */
 export interface ParameterReader {
-  /** A code, uri, canonical, id or string; which of these the sender chose does not matter. Blank text is `parameter-value`. */
+  /** Reads a code, uri, canonical, id or string; any of these types is accepted. Blank text is `parameter-value`. */
   text(...names: readonly string[]): string | undefined
+  /** As `text`, for a repeating parameter. */
   texts(...names: readonly string[]): readonly string[]
-  /** As `text`, but blanks and the empty string are allowed. */
+  /** As `text`, but blank and empty text is allowed. */
   freeText(...names: readonly string[]): string | undefined
-  /** `true` or `false`, also as text. */
+  /** Reads `true` or `false`, also as text. */
   boolean(...names: readonly string[]): boolean | undefined
-  /** A whole number of at most nine digits, not negative, also as text. */
+  /** Reads a whole number from 0 to 999,999,999, also as text. */
   count(...names: readonly string[]): number | undefined
-  /** A complex value of this type, such as `Coding`. */
+  /** Reads a complex value of this type, such as `Coding`. */
   object(type: string, ...names: readonly string[]): JsonObject | undefined
   resource(...names: readonly string[]): JsonObject | undefined
   resources(...names: readonly string[]): readonly JsonObject[]
-  /** The parameters themselves, for those with parts. */
+  /** Returns the parameters themselves, for those with parts. */
   all(...names: readonly string[]): readonly Parameter[]
-  /** FHIRPath of the first parameter of that name, for errors; the name itself when there is none. */
+  /** Returns the FHIRPath of the first parameter with this name, for errors; the name itself when there is none. */
   expressionOf(name: string): string
-  /** @throws {OperationError} `parameter-unsupported` naming the first of these parameters that was sent. */
+  /** Refuses these parameters. @throws {OperationError} `parameter-unsupported` naming the first of them that was sent. */
   refuse(...names: readonly string[]): void
-  /** @throws {OperationError} `parameter-invalid` naming the first parameter that no method has asked for. */
+  /** Refuses parameters that no method has read. @throws {OperationError} `parameter-invalid` naming the first of them. */
   refuseUnknown(): void
 }
 
-/** Makes a reader over the inputs of one request. */
+/** Creates a reader over the inputs of one request. */
 export function parameterReader(parameters: readonly Parameter[]): ParameterReader {
   return new Reader(parameters)
 }
 
-/** A class, since an operation asks for some twenty names and few requests send more than three: what each question costs counts (bench `http`). */
+/** A class, because the cost of each read matters: an operation reads about twenty names, and few requests send more than three (bench `http`). */
 class Reader implements ParameterReader {
   readonly #parameters: readonly Parameter[]
   readonly #sent: ReadonlySet<string>
-  /** What was asked for, by each question. */
+  /** The names of each read. */
   readonly #asked: (readonly string[])[] = []
 
   constructor(parameters: readonly Parameter[]) {

@@ -4,24 +4,24 @@ import { putResource, type Indexer, type PutEntry, type Storage, isResourceType 
 import type { AuditEvent, AuditSink } from './audit.js'
 import type { AuditEvent as FhirAuditEvent, Coding } from 'fhir/r4.js'
 
-/** Where audit events are kept, and how. */
+/** Options of `openAuditStore`. */
 interface AuditStoreOptions {
   readonly storage: Storage
-  /** What they are found by, for example that of `r4()`. */
+  /** Creates the index entries of AuditEvents, for example the indexer of `r4()`. */
   readonly indexer: Indexer
-  /** Told about every write that failed, and when events are refused because too many wait; never about a single event's content. */
+  /** Called for every failed write and when events are refused because too many wait, with the number of lost events, never with their content. */
   readonly onFailure: (error: unknown, lost: number) => void
-  /** Most events that wait to be written. Default 1,000. */
+  /** Maximum number of events that wait to be written. Default 1,000. */
   readonly maxWaiting?: number
-  /** Random UUID. */
+  /** Returns a random UUID. */
   readonly newId?: () => string
 }
 
-/** Keeps audit events as AuditEvent resources. */
+/** Stores audit events as AuditEvent resources. */
 export interface AuditStore {
-  /** For `createSessions`. It resolves when the event is durable, and rejects when it is lost; requests need not wait for it. */
+  /** Option `onAudit` of `createSessions`. Resolves when the event is durable, and rejects when it is lost; requests need not wait for it. */
   readonly onAudit: AuditSink
-  /** Waits for what is being written. The storage stays open. */
+  /** Waits for running writes. The storage stays open. */
   close(): Promise<void>
 }
 
@@ -41,10 +41,10 @@ const SHAPE: InputShape = inputShape<AuditStoreOptions>({
 })
 
 /**
- * Makes an audit sink that stores AuditEvents. It does one write at a time, with all events that arrived since the last one. Memory is bounded:
- * events beyond `maxWaiting` are refused.
+ * Creates an audit sink that stores AuditEvents. It runs one write at a time, with all events that have arrived since the previous one. Memory is
+ * bounded: events beyond `maxWaiting` are refused.
  *
- * @throws {TypeError} for an option that is missing, unknown or of another type.
+ * @throws {TypeError} for an option that is missing, unknown or of the wrong type.
  */
 export function openAuditStore(options: AuditStoreOptions): AuditStore {
   checkOptions('openAuditStore', SHAPE, options)
@@ -98,8 +98,8 @@ const REQUEST_ID = 'urn:fhir-ops:request-id'
 const LOGIN_ID = 'urn:fhir-ops:login-id'
 
 /**
- * Makes a FHIR AuditEvent of an audit event: the event as `subtype`; the caller and the client application as agents; the target, the session and the
- * request as entities.
+ * Converts an audit event to a FHIR AuditEvent: the type of the event becomes `subtype`; caller and client application become agents; target, session
+ * and request become entities.
  *
  * @see https://hl7.org/fhir/R4/auditevent.html
  */
@@ -131,7 +131,7 @@ const USER_EVENTS: ReadonlySet<AuditEvent['type']> = new Set([
   'global-sign-out',
 ])
 
-/** Everything else is an execution. */
+/** Actions by interaction; every other interaction is an execution. */
 const ACTIONS: ReadonlyMap<string, NonNullable<FhirAuditEvent['action']>> = new Map([
   ['create', 'C'],
   ['read', 'R'],
@@ -166,7 +166,7 @@ function entitiesOf({ resourceType, resourceId, loginId, requestId }: AuditEvent
   ]
 }
 
-/** Bot is not a type of FHIR. */
+/** `Bot` is not a FHIR type, so its reference is only a display. */
 function resourceEntity(type: string, id: string | undefined): NonNullable<FhirAuditEvent['entity']>[number] {
   const isFhir = isResourceType(type) && type !== 'Bot'
   return {

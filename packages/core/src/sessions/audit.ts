@@ -1,6 +1,6 @@
 import { OperationError } from '../errors/index.js'
 
-/** What is worth an audit record. */
+/** Types of audit events. */
 export type AuditType =
   | 'token-rejected'
   | 'token-in-url'
@@ -16,18 +16,18 @@ export type AuditType =
   | 'limit-reached'
   | 'definition-refused'
 
-/** Where the audited action came from. */
+/** Origin of an audited action. */
 export interface AuditOrigin {
   readonly requestId?: string | undefined
   readonly remoteHost?: string | undefined
 }
 
-/** One audited action. It never holds tokens, bodies, query values, codes or patient data. */
+/** An audited action. It never contains tokens, bodies, query values, codes or patient data. */
 export interface AuditEvent extends AuditOrigin {
   readonly time: Date
   readonly type: AuditType
   readonly outcome: 'success' | 'refused'
-  /** One of our own words, for example `expired`. */
+  /** A fixed word of this project, for example `expired`. */
   readonly reason?: string | undefined
   /** Present once the caller is verified. */
   readonly sub?: string | undefined
@@ -39,15 +39,15 @@ export interface AuditEvent extends AuditOrigin {
   readonly resourceId?: string | undefined
 }
 
-/** Receives audit events; what it returns is awaited where audit is required. */
+/** Receives audit events; its promise is awaited where audit is required. */
 export type AuditSink = (event: AuditEvent) => void | Promise<void>
 
-/** How audit events are kept. */
+/** Audit options of `createSessions`. */
 export interface AuditOptions {
   readonly onAudit?: AuditSink | undefined
   /** `required`: an action whose event cannot be stored fails. Default `best-effort`. */
   readonly auditMode?: 'best-effort' | 'required' | undefined
-  /** Told about events that could not be stored in `best-effort` mode. */
+  /** Called for events that could not be stored in `best-effort` mode. */
   readonly onAuditFailure?: ((error: unknown) => void) | undefined
 }
 
@@ -55,9 +55,9 @@ export interface AuditOptions {
 export type AuditEntry = Omit<AuditEvent, 'time'>
 
 /**
- * Makes the function that forwards events.
+ * Creates the function that forwards events.
  *
- * @returns It resolves at once in `best-effort` mode; in `required` mode when the event is stored, and it throws `unavailable` otherwise.
+ * @returns A function that resolves immediately in `best-effort` mode; in `required` mode it resolves when the event is stored, or throws `unavailable`.
  */
 export function createAudit(options: AuditOptions, now: () => Date): (entry: AuditEntry) => Promise<void> {
   const { onAudit, auditMode = 'best-effort', onAuditFailure = () => {} } = options

@@ -6,7 +6,7 @@ import type { Principal } from './verify.js'
 import type { EndedSessions } from './refused-sessions.js'
 import { rejected, type SessionServices } from './state.js'
 
-/** Ends the caller's own session. @throws {OperationError} `token-invalid` when another request has ended it already. */
+/** Ends the caller's own session. @throws {OperationError} `token-invalid` when another request has already ended it. */
 export async function logout(services: SessionServices, principal: Principal, origin: AuditOrigin = {}): Promise<void> {
   const event = { ...auditOf(principal, origin), type: 'logout', outcome: 'success' } as const
   const isEnded = await endSession(services, principal, { state: 'logged-out', event })
@@ -14,9 +14,9 @@ export async function logout(services: SessionServices, principal: Principal, or
 }
 
 /**
- * Ends one session of the caller by its login id. Ending an ended one succeeds while its record is kept.
+ * Ends one session of the caller by its login id. Succeeds for a session that has already ended, while its record is kept.
  *
- * @throws {OperationError} `not-found`, alike for a login id that does not exist and for another user's.
+ * @throws {OperationError} `not-found`, both for an unknown login id and for that of another user.
  */
 export async function revoke(services: SessionServices, { principal, loginId }: Revocation, origin: AuditOrigin = {}): Promise<void> {
   const session = await services.store.session(loginId)
@@ -30,13 +30,13 @@ export async function revoke(services: SessionServices, { principal, loginId }: 
   await endSession(services, session, { state: 'revoked', event })
 }
 
-/** Which session is to end, and who asks. */
+/** The session to end, and the caller. */
 export interface Revocation {
   readonly principal: Principal
   readonly loginId: string
 }
 
-/** Ends every session of the caller but the one in use; how many there were. */
+/** Ends all sessions of the caller except the one in use. Returns their number. */
 export async function revokeOthers(services: SessionServices, principal: Principal, origin: AuditOrigin = {}): Promise<number> {
   const { sub, loginId } = principal
   const event = { ...auditOf(principal, origin), loginId: undefined, type: 'session-revoked', outcome: 'success' } as const
@@ -47,12 +47,12 @@ export async function revokeOthers(services: SessionServices, principal: Princip
   })
 }
 
-/** Refuses every session of the user made until now, on every instance, whatever the clocks say. @throws {OperationError} `not-found` */
+/** Ends all existing sessions of the user on every instance, independent of clocks. @throws {OperationError} `not-found` for an unknown user. */
 export async function signOutEverywhere(services: SessionServices, sub: string, origin: AuditOrigin = {}): Promise<void> {
   const at = services.now()
   let user: UserRecord | undefined
   const end = async (): Promise<UserRecord | undefined> => {
-    // Raised once: a later raise would end the sessions made since.
+    // Raised only once: raising again would end sessions created since.
     user ??= await services.store.raiseEpoch(sub, at)
     if (user !== undefined) await services.audit({ ...origin, sub, type: 'global-sign-out', outcome: 'success' })
     return user
@@ -60,17 +60,17 @@ export async function signOutEverywhere(services: SessionServices, sub: string, 
   await userChange(services, sub, () => failingClosed(services, { allOf: sub }, end))
 }
 
-/** A login that has ended at another issuer: one by its session there, or all of a user. */
+/** A login that has ended at another issuer: a single session there, or all sessions of a user. */
 export interface EndedLogin {
   readonly issuer: string
   readonly sub?: string | undefined
-  /** The issuer's session. */
+  /** Id of the session at the issuer. */
   readonly sid?: string | undefined
 }
 
 /**
- * Ends what another issuer says has ended: the session of that `sid`; where none is known, everything of the user, as tokens of that login
- * may still come. Nothing is known of either: there is nothing to end.
+ * Ends the session that another issuer reports as ended, by its `sid`. If there is no such session, ends all sessions of the user, because tokens of
+ * that login may still arrive. Does nothing if the user is unknown, too.
  */
 export async function endLogin(services: SessionServices, { issuer, sub, sid }: EndedLogin, origin: AuditOrigin = {}): Promise<void> {
   const session = sid === undefined ? undefined : await services.store.sessionByDigest(foreignDigest(issuer, `sid:${sid}`))
@@ -82,20 +82,20 @@ export async function endLogin(services: SessionServices, { issuer, sub, sid }: 
   if (sub !== undefined && (await services.store.user(sub)) !== undefined) await signOutEverywhere(services, sub, origin)
 }
 
-/** Disables, deletes or re-enables a user. Sessions made before do not come back. @throws {OperationError} `not-found` */
+/** Disables, deletes or re-enables a user. Earlier sessions stay refused. @throws {OperationError} `not-found` for an unknown user. */
 export async function setUserState(services: SessionServices, sub: string, state: UserRecord['state']): Promise<void> {
   await userChange(services, sub, () => services.store.setUserState(sub, state, services.now()))
   if (state !== 'active') await services.audit({ sub, type: 'global-sign-out', outcome: 'success', reason: `user-${state}` })
 }
 
-/** Which states a session can be brought to by its login id, and from which. */
+/** States that a session can be set to by its login id, and from which states. */
 const CHANGES: Readonly<Record<'disabled' | 'active' | 'deleted', readonly SessionState[]>> = {
   disabled: ['active'],
   active: ['disabled'],
   deleted: ['active', 'disabled', 'revoked', 'logged-out'],
 }
 
-/** Disables, enables or deletes a session; false when it is in no state for that, or not there. */
+/** Disables, enables or deletes a session. Returns false if its state does not allow that, or if it does not exist. */
 export async function setSessionState(services: SessionServices, loginId: string, state: keyof typeof CHANGES): Promise<boolean> {
   services.known.forget()
   const changed = await services.store.changeSession(loginId, CHANGES[state], { state })
@@ -108,7 +108,7 @@ interface SessionEnd {
   readonly event: AuditEntry
 }
 
-/** Ends a session; false when it had ended already. */
+/** Ends a session. Returns false if it had already ended. */
 async function endSession(
   services: SessionServices,
   session: Pick<SessionRecord, 'loginId' | 'expiresAt'>,
@@ -121,7 +121,7 @@ async function endSession(
   })
 }
 
-/** This process refuses the sessions at once. If their end cannot be stored, it goes on with that, and stores the end as soon as it can. */
+/** Refuses the sessions in this process immediately. If their end cannot be stored, they stay refused, and storing is retried. */
 async function failingClosed<T>(services: SessionServices, sessions: EndedSessions, end: () => Promise<T>): Promise<T> {
   const store = async (): Promise<T> => {
     services.known.forget()

@@ -10,24 +10,24 @@ import { accepted, knownSession, type Principal } from './verify.js'
 /** A user by subject identifier, or with claims that replace the stored ones. */
 export type SessionUser = string | { readonly sub: string; readonly [claim: string]: unknown }
 
-/** What a session is made of. */
+/** Input of `Sessions.create`. */
 export interface NewSession {
   readonly user: SessionUser
   /** Default `openid profile email`. */
   readonly scopes?: readonly string[] | undefined
   readonly userAgent?: string | undefined
   readonly remoteHost?: string | undefined
-  /** Lifetime in seconds; default one hour. */
+  /** Lifetime in seconds. Default: one hour. */
   readonly ttl?: number | undefined
   readonly project?: string | undefined
   readonly client?: string | undefined
-  /** Id of the Patient that `patient/` scopes are about; they grant nothing when absent. */
+  /** Id of the Patient that `patient/` scopes apply to; when absent, these scopes grant nothing. */
   readonly patient?: string | undefined
-  /** How the user signed in, for the session list. */
+  /** Method of authentication, for the session list. */
   readonly authMethod?: string | undefined
 }
 
-/** A token that was just made. It is shown once: only its digest is kept. */
+/** A new token. It is shown only once: only its digest is stored. */
 export interface IssuedToken {
   readonly token: string
   readonly loginId: string
@@ -35,26 +35,26 @@ export interface IssuedToken {
   readonly expiresAt: string
 }
 
-/** What a verified token of another issuer says. */
+/** Content of a verified token of another issuer. */
 export interface ForeignToken {
   readonly issuer: string
   readonly sub: string
-  /** What names its session at the issuer: `sid:...`, else `jti:...`, else `token:` and a digest of the token. */
+  /** Identifies its session at the issuer: `sid:...`, otherwise `jti:...`, otherwise `token:` and a digest of the token. */
   readonly sessionKey: string
   /** Milliseconds since 1970. */
   readonly issuedAt: number
   /** Milliseconds since 1970. */
   readonly expiresAt: number
   readonly scopes: readonly string[]
-  /** Claims about the user; none when the token has none. */
+  /** Claims about the user; may be empty. */
   readonly claims: Readonly<Record<string, unknown>>
   readonly client?: string | undefined
   readonly project?: string | undefined
-  /** Id of the Patient that `patient/` scopes are about. */
+  /** Id of the Patient that `patient/` scopes apply to. */
   readonly patient?: string | undefined
 }
 
-/** What is seen of the caller when a session begins. */
+/** Information about the caller when a session begins. */
 export interface SeenCaller {
   readonly userAgent?: string | undefined
   readonly remoteHost?: string | undefined
@@ -65,7 +65,7 @@ const DEFAULT_TTL_SECONDS = 3_600
 const MAX_SUB = 255
 const MAX_USER_AGENT = 256
 
-/** @throws {TypeError} for a session that cannot be made as described. @throws {OperationError} `forbidden` when the user is not active. */
+/** Creates a session. @throws {TypeError} for an invalid input. @throws {OperationError} `forbidden` when the user is not active. */
 export async function createSession(services: SessionServices, input: NewSession): Promise<IssuedToken> {
   checkSession(services, input)
   const user = await userFor(services, input.user)
@@ -85,8 +85,8 @@ export async function createSession(services: SessionServices, input: NewSession
 }
 
 /**
- * The principal of another issuer's token; its session is recorded at first sight, so that it can be listed and revoked. What the token grants is
- * its own, whatever another of the same session granted.
+ * Returns the principal of another issuer's token. Its session is recorded at first use, so that it can be listed and revoked. Scopes and expiry are
+ * those of this token, whatever other tokens of the same session grant.
  */
 export async function adoptForeign(services: SessionServices, token: ForeignToken, seen: SeenCaller): Promise<Principal> {
   const digest = foreignDigest(token.issuer, token.sessionKey)
@@ -99,7 +99,7 @@ export async function adoptForeign(services: SessionServices, token: ForeignToke
   return { ...principal, scopes, expiresAt, patient, project, client }
 }
 
-/** What the session of another issuer's token is found by. */
+/** Returns the digest by which the session of another issuer's token is found. */
 export function foreignDigest(issuer: string, sessionKey: string): string {
   return sha256(JSON.stringify([issuer, sessionKey]))
 }
@@ -126,7 +126,7 @@ async function recorded(
   return { session, user }
 }
 
-/** Another request of the same token may have recorded the session in the meantime. */
+/** Reads the session that another request with the same token has recorded meanwhile. */
 async function secondSight(
   services: SessionServices,
   digest: string,
@@ -138,7 +138,7 @@ async function secondSight(
   return { session, user }
 }
 
-/** A token issued in or before the second of the last global sign-out is refused (its clock shows whole seconds). */
+/** Refuses a token issued in or before the second of the last global sign-out, because issue times of tokens are in whole seconds. */
 function refuseSignedOut(user: UserRecord | undefined, token: ForeignToken): void {
   if (user === undefined || user.epochRaisedAt === 0) return
   if (Math.floor(token.issuedAt / 1_000) <= Math.floor(user.epochRaisedAt / 1_000)) throw rejected('signed-out')
@@ -188,7 +188,7 @@ function sessionRecord(services: SessionServices, parts: SessionParts): SessionR
   }
 }
 
-/** At most 256 characters, without control characters. */
+/** Removes control characters and shortens the text to 256 characters. */
 function printable(text: string): string {
   return text
     .replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, '')
@@ -228,7 +228,7 @@ function checkSession({ customScopes }: SessionServices, session: NewSession): v
   if (problem !== undefined) throw new TypeError(`sessions.create: ${problem}`)
 }
 
-/** Scopes of OpenID Connect and of SMART App Launch that are about no resource. */
+/** Scopes of OpenID Connect and SMART App Launch that do not concern resources. */
 const WORDS: readonly string[] = [
   'openid',
   'profile',
@@ -246,7 +246,8 @@ const WORDS: readonly string[] = [
 const ABOUT_RESOURCES = /^(?:patient|user|system)\/([A-Za-z]+|\*)\.(?:read|write|\*|(?=[cruds])c?r?u?d?s?)(?:\?[\x21-\x7e]+)?$/
 
 /**
- * What is wrong with a scope, so that a misspelt one is not noticed only when it grants nothing: a sentence, with the nearest scope that exists. `undefined` for one that exists.
+ * Returns a sentence on why a scope does not exist, with the nearest existing one; `undefined` for an existing scope. Otherwise a misspelt scope would
+ * be noticed only when it grants nothing.
  *
  * @param custom Scopes of the host's own.
  * @see https://hl7.org/fhir/smart-app-launch/scopes-and-launch-context.html

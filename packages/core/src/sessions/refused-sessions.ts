@@ -1,7 +1,7 @@
 import { quoted } from '../errors/index.js'
 import type { SessionRecord } from '../storage/index.js'
 
-/** What an end is about: one session, or all of a user but one. */
+/** The sessions that are ended: one session, or all sessions of a user except one. */
 export type EndedSessions = Pick<SessionRecord, 'loginId' | 'expiresAt'> | EndedUser
 
 /** The sessions of a user, by subject. */
@@ -11,26 +11,26 @@ export interface EndedUser {
   readonly except?: string | undefined
 }
 
-/** Sessions that this process refuses because their end is being stored, or could not be. */
+/** Sessions that this process refuses because their end is being stored, or could not be stored. */
 export interface RefusedSessions {
-  /** Refuses the sessions until the function that is returned is called: a store that never answers must not keep a session alive. */
+  /** Refuses the sessions until the returned function is called, so that a store that never answers does not keep a session alive. */
   hold(ended: EndedSessions): () => void
-  /** Refuses the sessions from now on; `store` is tried again in the background until it succeeds. */
+  /** Refuses the sessions from now on, and retries `store` in the background until it succeeds. */
   add(ended: EndedSessions, store: () => Promise<unknown>): void
   has(session: Pick<SessionRecord, 'loginId' | 'sub'>): boolean
-  /** Waits for ends that are being stored, stores once more what is not stored yet, and tries no more after that. @throws as the store. */
+  /** Waits for ends that are being stored, tries once more to store the remaining ones, and then stops retrying. @throws as the store. */
   close(): Promise<void>
-  /** Whose ends are not stored, in words. */
+  /** Describes the sessions whose ends are not stored. */
   unstored(): readonly string[]
 }
 
-/** How long an expired session is kept, in milliseconds: a clock that is set back must not revive one. */
+/** How long an expired session is kept, in milliseconds, so that setting back a clock does not revive it. */
 export const KEEP_EXPIRED_MS: number = 30 * 24 * 3_600_000
 
 const FIRST_RETRY_MS = 100
 const LAST_RETRY_MS = 5_000
 
-/** A session is refused until it would be purged; those of a user until their end is stored. */
+/** Creates the set of refused sessions. A single session is refused until it would be purged, those of a user until their end is stored. */
 export function refusedSessions(now: () => number): RefusedSessions {
   const expiries = new Map<string, number>()
   const users = new Map<string, EndedUser>()
@@ -87,7 +87,7 @@ function keyOf(ended: EndedSessions): string {
   return `sessions of ${quoted(ended.allOf)}${ended.except === undefined ? '' : ` but ${ended.except}`}`
 }
 
-/** Changes that could not be stored, by a key of each. */
+/** Changes that could not be stored, by key. */
 interface LaterStored {
   add(key: string, store: () => Promise<unknown>): void
   forget(key: string): void
@@ -96,20 +96,20 @@ interface LaterStored {
   close(): Promise<void>
 }
 
-/** Tries each again, in the background, until it is stored. */
+/** Retries changes in the background until they are stored. */
 function storedLater(): LaterStored {
   const unstored = new Map<string, () => Promise<unknown>>()
-  /** Those that are being tried. One may take forever. */
+  /** Changes that are being retried. An attempt may never end. */
   const underWay = new Set<() => Promise<unknown>>()
   let timer: ReturnType<typeof setTimeout> | undefined
   let waitMs = FIRST_RETRY_MS
   let isClosed = false
   const storeOne = async (key: string, store: () => Promise<unknown>): Promise<void> => {
     await store()
-    // Another change of the same may have been added meanwhile.
+    // Another change with the same key may have been added meanwhile.
     if (unstored.get(key) === store) unstored.delete(key)
   }
-  /** None waits for another: what is wrong with one may be its own. */
+  /** Attempts do not wait for each other, because a failure may concern only one change. */
   const tryAgain = (key: string, store: () => Promise<unknown>): void => {
     underWay.add(store)
     const again = (): void => {

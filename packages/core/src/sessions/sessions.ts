@@ -19,77 +19,78 @@ import { KEEP_EXPIRED_MS, refusedSessions } from './refused-sessions.js'
 import { knownSessions, notedUses, type SessionServices } from './state.js'
 import { sha256 } from './token.js'
 
-/** What `createSessions` needs. */
+/** Options of `createSessions`. */
 export interface SessionsOptions extends AuditOptions {
   readonly store: SessionStore
   readonly now?: () => Date
-  /** Random UUID. */
+  /** Returns a random UUID. */
   readonly newId?: () => string
-  /** Default `crypto.getRandomValues`. */
+  /** Returns random bytes. Default `crypto.getRandomValues`. */
   readonly random?: (bytes: number) => Uint8Array
   /**
-   * How long a change made by another process may stay unseen, in milliseconds; 0 (default) to 5,000. A store with `news` is seen
-   * at once, and read every time while its news is not heard.
+   * How long changes by other processes may stay unnoticed, in milliseconds: 0 (default) to 5,000. With a store that has `news`, changes are noticed
+   * immediately, and the store is read every time while its news are not heard.
    */
   readonly sessionCacheMs?: number
-  /** Scopes of the host's own, which sessions may have besides those of OpenID Connect and SMART. Default: none. */
+  /** Scopes of the host, which sessions may have besides those of OpenID Connect and SMART. Default: none. */
   readonly customScopes?: readonly string[]
-  /** How long `close` waits for the store, in milliseconds. Default 8,000. */
+  /** Maximum time that `close` waits for the store, in milliseconds. Default 8,000. */
   readonly closeMs?: number
-  /** Told when noting the last use of a session failed. */
+  /** Called when the time of a session's last use could not be stored. */
   readonly onFailure?: (error: unknown) => void
 }
 
 /**
- * Users, sessions and tokens. What one call has ended is refused by every call that starts after it, in every process on the same
- * store. Storage errors pass through.
+ * Manages users, sessions and tokens. A session that a call has ended is refused by every later call, in every process on the same
+ * store. Storage errors are passed on.
  */
 export interface Sessions {
   /**
-   * Makes a session and its opaque token. A user who does not exist is made.
+   * Creates a session and its opaque token. Creates the user if there is none yet.
    *
-   * @throws {TypeError} for a member that is missing, unknown, or of another type, and for a scope that does not exist.
+   * @throws {TypeError} for a member that is missing, unknown, or of the wrong type, and for an unknown scope.
    * @throws {OperationError} `forbidden` when the user is disabled or deleted.
    */
   create(session: NewSession): Promise<IssuedToken>
-  /** @throws {OperationError} `token-invalid`, alike for every token that is not accepted. */
+  /** Returns the principal of a token. @throws {OperationError} `token-invalid`, with the same message for every token that is not accepted. */
   verify(token: string): Promise<Principal>
-  /** The principal of another issuer's token that was verified elsewhere. @throws {OperationError} `token-invalid` */
+  /** Returns the principal of another issuer's token that was verified elsewhere. @throws {OperationError} `token-invalid` when it is not accepted. */
   adopt(token: ForeignToken, seen?: SeenCaller): Promise<Principal>
-  /** The active sessions of a user, newest first, at most 1,000. */
+  /** Lists the active sessions of a user, newest first, at most 1,000. */
   list(sub: string): Promise<readonly SessionRecord[]>
+  /** Ends the caller's own session. @throws {OperationError} `token-invalid` when it has already ended. */
   logout(principal: Principal, origin?: AuditOrigin): Promise<void>
-  /** @throws {OperationError} `not-found`, alike for an unknown login id and for another user's. */
+  /** Ends a session of the caller. @throws {OperationError} `not-found`, both for an unknown login id and for that of another user. */
   revoke(revocation: Revocation, origin?: AuditOrigin): Promise<void>
-  /** Ends all sessions of the caller but this one; how many there were. */
+  /** Ends all other sessions of the caller. Returns their number. */
   revokeOthers(principal: Principal, origin?: AuditOrigin): Promise<number>
-  /** @throws {OperationError} `not-found` */
+  /** Ends all sessions of a user. @throws {OperationError} `not-found` for an unknown user. */
   signOutEverywhere(sub: string, origin?: AuditOrigin): Promise<void>
-  /** Ends what another issuer says has ended (back-channel logout): one session of its, or all of a user. */
+  /** Ends the sessions that another issuer reports as ended (back-channel logout): one session, or all of a user. */
   endLogin(ended: EndedLogin, origin?: AuditOrigin): Promise<void>
-  /** False when the session is not active. */
+  /** Disables a session. Returns false if it is not active. */
   disable(loginId: string): Promise<boolean>
-  /** False when the session is not disabled. */
+  /** Enables a disabled session. Returns false if it is not disabled. */
   enable(loginId: string): Promise<boolean>
-  /** False when there is no such session. */
+  /** Deletes a session. Returns false if there is no such session. */
   delete(loginId: string): Promise<boolean>
-  /** @throws {OperationError} `not-found` */
+  /** Disables a user and ends all sessions. @throws {OperationError} `not-found` for an unknown user. */
   disableUser(sub: string): Promise<void>
-  /** Sessions from before stay refused. @throws {OperationError} `not-found` */
+  /** Enables a disabled user; earlier sessions stay refused. @throws {OperationError} `not-found` for an unknown user. */
   enableUser(sub: string): Promise<void>
-  /** @throws {OperationError} `not-found` */
+  /** Deletes a user and ends all sessions. @throws {OperationError} `not-found` for an unknown user. */
   deleteUser(sub: string): Promise<void>
-  /** True the first time that a key, such as the id of a proof, is used within `ms` milliseconds, by any process on the same store. 0 only asks. */
+  /** Records the use of a key (such as the id of a proof) for `ms` milliseconds. True for its first use by any process on the same store; 0 only asks. */
   useOnce(key: string, ms: number): Promise<boolean>
-  /** Forgets sessions that expired more than 30 days ago; how many there were. */
+  /** Deletes sessions that expired more than 30 days ago. Returns their number. */
   purge(): Promise<number>
-  /** Records an audit event in the way that these options say. */
+  /** Records an audit event, as the audit options define. */
   audit(entry: AuditEntry): Promise<void>
   /**
-   * Waits for writes under way, and stores ends of sessions that could not be stored before. The store stays open.
+   * Waits for running writes, and tries again to store ends of sessions that could not be stored before. The store stays open.
    *
-   * @throws as the store, when an end still cannot be stored: other processes accept that session; `storage-timeout` when the store takes longer than
-   *   `closeMs`, which names the ends that are not stored.
+   * @throws as the store, when an end still cannot be stored, so that other processes accept that session; `storage-timeout` when the store takes longer
+   *   than `closeMs`: the message names the ends that are not stored.
    */
   close(): Promise<void>
 }
@@ -112,7 +113,7 @@ const SHAPE: InputShape = inputShape<SessionsOptions>({
   onAuditFailure: FUNCTION,
 })
 
-/** Makes the session service over a store. @throws {TypeError} for an option that is missing, unknown, or of another type. */
+/** Creates the session service over a store. @throws {TypeError} for an option that is missing, unknown, or of the wrong type. */
 export function createSessions(options: SessionsOptions): Sessions {
   const pending = new Set<Promise<unknown>>()
   const services = servicesOf(options, pending)
@@ -139,7 +140,7 @@ export function createSessions(options: SessionsOptions): Sessions {
   }
 }
 
-/** Waits for what is to be stored, not longer than `closeMs`. */
+/** Waits for pending writes, at most `closeMs`. */
 async function closed({ refused }: SessionServices, pending: ReadonlySet<Promise<unknown>>, closeMs: number): Promise<void> {
   const stored = async (): Promise<void> => {
     await refused.close()
@@ -190,7 +191,7 @@ function servicesOf(options: SessionsOptions, pending: Set<Promise<unknown>>): S
 
 async function listActive(services: SessionServices, sub: string): Promise<readonly SessionRecord[]> {
   const user = await services.store.user(sub)
-  // Expired ones are kept for days: asked for, they would leave no room for an old session that is still active.
+  // Expired sessions are kept for days; if they were included, they could displace an old session that is still active.
   const sessions = await services.store.sessionsOf(sub, MAX_LISTED, { state: 'active', expiresAfter: services.now() })
   return sessions.filter((session) => isActive(services, { session, user }))
 }

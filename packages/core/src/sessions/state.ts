@@ -5,41 +5,43 @@ import { after, type Awaitable } from '../work/index.js'
 import type { AuditEntry } from './audit.js'
 import type { RefusedSessions } from './refused-sessions.js'
 
-/** What the parts of the session service share. */
+/** Services that the parts of the session service share. */
 export interface SessionServices {
   readonly store: SessionStore
   readonly now: () => number
   readonly newId: () => string
   readonly random: (bytes: number) => Uint8Array
-  /** Scopes of the host's own. */
+  /** Scopes of the host. */
   readonly customScopes: ReadonlySet<string>
   readonly audit: (entry: AuditEntry) => Promise<void>
   readonly known: KnownSessions
   readonly refused: RefusedSessions
-  /** When this process last noted a use, by login id. */
+  /** Time of the last use that this process recorded, by login id. */
   readonly noted: LRUCache<string, number>
   /** Runs a write in the background. */
   readonly background: (work: () => Promise<unknown>) => void
 }
 
-/** Sessions read a moment ago, where the operator allows a delay. */
+/** A short-lived cache of sessions, where the operator allows a delay. */
 export interface KnownSessions {
-  /** Reads through `read` unless the session is known and fresh. */
+  /** Returns the cached session if it is fresh; otherwise calls `read`. */
   get(digest: string, read: () => Awaitable<KnownSession | undefined>): Awaitable<KnownSession | undefined>
-  /** Forgets everything; called with every change that this process makes. */
+  /** Clears the cache; called with every change that this process makes. */
   forget(): void
 }
 
 const MAX_KNOWN = 10_000
 
-/** Makes the memory of noted uses. */
+/** Creates the cache of recorded uses. */
 export function notedUses(): LRUCache<string, number> {
   return new LRUCache({ max: MAX_KNOWN })
 }
 
 /**
- * @param maxAgeMs 0 reads the store every time.
- * @param news Forgets what other processes changed, and keeps nothing while such changes are not heard of.
+ * Creates the cache of sessions.
+ *
+ * @param maxAgeMs Maximum age of an entry; 0 reads the store every time.
+ * @param news Reports changes by other processes, which clear the cache. Nothing is cached while such changes are not heard.
  */
 export function knownSessions(maxAgeMs: number, news?: SessionNews): KnownSessions {
   if (maxAgeMs === 0) return { get: (_digest, read) => read(), forget: () => {} }
@@ -57,7 +59,7 @@ export function knownSessions(maxAgeMs: number, news?: SessionNews): KnownSessio
       if (fresh !== undefined) return fresh
       const before = generation
       return after(read(), (found) => {
-        // A change during the read may have come after it: what was read is not kept then.
+        // After a change during the read, the result may be outdated and is not cached.
         if (found !== undefined && before === generation) kept.set(digest, found)
         return found
       })
@@ -66,15 +68,15 @@ export function knownSessions(maxAgeMs: number, news?: SessionNews): KnownSessio
   }
 }
 
-/** One sentence for every token that is not accepted, whatever the reason. */
+/** The message for every token that is not accepted, whatever the reason. */
 export const INVALID_TOKEN = 'Access token is expired, disabled, or deleted, or the user has globally signed out.'
 
-/** Why a token was not accepted; for audit only. */
+/** Reason why a token was not accepted; for audit only. */
 export type RejectionReason =
   | 'unknown'
-  /** Its issuer says that it is not active. */
+  /** The issuer reports that the token is not active. */
   | 'inactive'
-  /** Of possession of its key. */
+  /** The proof of possession of its key is missing or wrong. */
   | 'proof'
   | 'expired'
   | 'malformed'
@@ -90,12 +92,12 @@ export type RejectionReason =
   | 'user-disabled'
   | 'user-deleted'
 
-/** Makes the error for a token that is not accepted. */
+/** Creates the error for a token that is not accepted. */
 export function rejected(reason: RejectionReason): OperationError {
   return new OperationError('token-invalid', INVALID_TOKEN, { cause: reason })
 }
 
-/** The reason behind an error made by `rejected`; `undefined` for others. */
+/** Returns the reason of an error that `rejected` created; `undefined` for any other error. */
 export function rejectionReason(error: unknown): string | undefined {
   const known = error instanceof OperationError && error.code === 'token-invalid'
   return known && typeof error.cause === 'string' ? error.cause : undefined

@@ -4,26 +4,26 @@ import { after, isPending, type Awaitable } from '../work/index.js'
 import { rejected, type RejectionReason, type SessionServices } from './state.js'
 import { sameDigest, sha256, TOKEN_PREFIX } from './token.js'
 
-/** Who makes a request: the user and session behind an accepted token. */
+/** The caller of a request: the user and session of an accepted token. */
 export interface Principal {
   /** Subject identifier of the user. */
   readonly sub: string
   readonly loginId: string
   readonly scopes: readonly string[]
-  /** Every stored claim of the user, whatever the scopes; the user-information endpoint chooses from them. */
+  /** All stored claims of the user, whatever the scopes; the user-information endpoint selects among them. */
   readonly claims: Readonly<Record<string, unknown>>
-  /** Milliseconds since 1970. */
+  /** Expiry in milliseconds since 1970. */
   readonly expiresAt: number
   readonly client?: string | undefined
   readonly project?: string | undefined
-  /** Id of the Patient that `patient/` scopes are about. */
+  /** Id of the Patient that `patient/` scopes apply to. */
   readonly patient?: string | undefined
 }
 
 const MAX_TOKEN_LENGTH = 8_192
 const TOUCH_MS = 60_000
 
-/** @throws {OperationError} `token-invalid` for every token that is not an active session's, alike. */
+/** Returns the principal of a token. @throws {OperationError} `token-invalid` for every token that does not belong to an active session. */
 export async function verifyToken(services: SessionServices, token: string): Promise<Principal> {
   if (!isString(token) || !token.startsWith(TOKEN_PREFIX) || token.length > MAX_TOKEN_LENGTH) throw rejected('unknown')
   const found = knownSession(services, sha256(token))
@@ -32,7 +32,7 @@ export async function verifyToken(services: SessionServices, token: string): Pro
   return accepted(services, known)
 }
 
-/** The session of a digest with its user, whatever their state. */
+/** Finds the session with a digest, and its user, whatever their state. */
 export function knownSession(services: SessionServices, digest: string): Awaitable<KnownSession | undefined> {
   return services.known.get(digest, () => readSession(services.store, digest))
 }
@@ -47,7 +47,7 @@ async function readInTurn(store: SessionStore, digest: string): Promise<KnownSes
   return session && { session, user: await store.user(session.sub) }
 }
 
-/** The principal of a session that may be used, noting that it was. @throws {OperationError} `token-invalid` */
+/** Returns the principal of an active session, and records its use. @throws {OperationError} `token-invalid` for any other session. */
 export function accepted(services: SessionServices, known: KnownSession): Principal {
   const reason = rejectionOf(services, known)
   if (reason !== undefined) throw rejected(reason)
@@ -55,7 +55,7 @@ export function accepted(services: SessionServices, known: KnownSession): Princi
   return principalOf(known.session, known.user)
 }
 
-/** True while a token of the session would be accepted. */
+/** True if a token of the session would be accepted. */
 export function isActive(services: SessionServices, known: KnownSession): boolean {
   return rejectionOf(services, known) === undefined
 }
@@ -86,7 +86,7 @@ function principalOf(session: SessionRecord, user: UserRecord | undefined): Prin
   }
 }
 
-/** Notes the use at most once a minute; a request never waits for it or fails because of it. */
+/** Records the use of a session at most once a minute; a request never waits for this or fails because of it. */
 function touch(services: SessionServices, session: SessionRecord): void {
   const now = services.now()
   if (now - Math.max(session.lastUsedAt, services.noted.get(session.loginId) ?? 0) < TOUCH_MS) return

@@ -1,10 +1,10 @@
 import { OperationError } from '../errors/index.js'
 import { wrappedStorage, type ResourceHistory, type Storage } from '../storage/index.js'
 
-/** Values that spans and measurements are described by. */
+/** Attributes of spans and measurements. */
 export type Attributes = Readonly<Record<string, string | number>>
 
-/** The part of an OpenTelemetry span that is called. */
+/** The part of the OpenTelemetry `Span` interface that is used. */
 export interface Span {
   updateName(name: string): unknown
   setAttributes(attributes: Record<string, string | number>): unknown
@@ -13,31 +13,31 @@ export interface Span {
   end(): void
 }
 
-/** The part of an OpenTelemetry tracer that is called; `trace.getTracer('fhir-ops')` fits. */
+/** The part of the OpenTelemetry `Tracer` interface that is used; `trace.getTracer('fhir-ops')` fits. */
 export interface Tracer {
-  /** Runs with the span as the parent of those that are started meanwhile. */
+  /** Calls `run` with the span as the parent of spans that are started meanwhile. */
   startActiveSpan(name: string, options: object, run: (span: Span) => Promise<void>): Promise<void>
 }
 
-/** The part of an OpenTelemetry meter that is called; `metrics.getMeter('fhir-ops')` fits. */
+/** The part of the OpenTelemetry `Meter` interface that is used; `metrics.getMeter('fhir-ops')` fits. */
 export interface Meter {
   createHistogram(name: string, options: InstrumentOptions): { record(value: number, attributes: Record<string, string | number>): void }
   createUpDownCounter(name: string, options: InstrumentOptions): { add(value: number): void }
 }
 
-/** How an instrument is described. */
+/** Description of an instrument. */
 export interface InstrumentOptions {
   readonly description: string
   readonly unit: string
 }
 
-/** Where spans and measurements go. Either may be absent. */
+/** Receivers of spans and measurements; each is optional. */
 export interface Telemetry {
   readonly tracer?: Tracer
   readonly meter?: Meter
 }
 
-/** Runs work within a span, where there is a tracer; the work gets the span and must not keep it. */
+/** Runs work within a span, if there is a tracer. The work receives the span and must not keep it. */
 export async function withinSpan<T>(tracer: Tracer | undefined, name: string, work: (span?: Span) => Promise<T>): Promise<T> {
   if (tracer === undefined) return work()
   const outcome = Promise.withResolvers<T>()
@@ -58,8 +58,8 @@ export async function withinSpan<T>(tracer: Tracer | undefined, name: string, wo
 type Observe = <T>(call: string, about: Attributes, work: () => Promise<T>) => Promise<T>
 
 /**
- * Wraps a storage: each call makes a span (`storage.read`, ...) and is counted in the histogram `fhir_ops.storage.duration`, both with the resource
- * type and, for a failed call, the error code. Nothing of resources, ids or queries goes there.
+ * Wraps a storage: each call creates a span (`storage.read`, ...) and is recorded in the histogram `fhir_ops.storage.duration`, both with the resource
+ * type and, for a failed call, the error code. No content of resources, ids or queries is recorded.
  */
 export function observedStorage(storage: Storage, telemetry: Telemetry): Storage {
   const observe = observerOf(telemetry)

@@ -30,11 +30,11 @@ import {
 } from '../storage/index.js'
 
 /**
- * Makes the storage of one tenant, with its own ids, versions and histories, in a storage that tenants share. It is kept under types that begin with
- * the tenant's name (`acme.Patient`), so that no query of another part reaches it, whatever its conditions.
+ * Creates the storage of one tenant, with its own ids, versions and histories, in a storage that tenants share. Resources are stored under types that
+ * begin with the tenant's name (`acme.Patient`), so that no query of another tenant finds them, whatever its conditions.
  *
- * @param storage Any that keeps types as they are given; one in front of another FHIR server does not.
- * @throws {TypeError} for a name that is not 1 to 32 small letters, digits and hyphens.
+ * @param storage Any storage that accepts such types; an adapter for another FHIR server does not.
+ * @throws {TypeError} for a name other than 1 to 32 lower-case letters, digits and hyphens.
  */
 export function tenantStorage(storage: Storage, tenant: string): Storage {
   const names = namesOf(checkTenant(tenant))
@@ -68,11 +68,11 @@ export function tenantStorage(storage: Storage, tenant: string): Storage {
   })
 }
 
-/** How a tenant's types are called in the storage. */
+/** Maps types of a tenant to types of the shared storage. */
 interface Names {
   readonly inner: (type: string) => string
   readonly outer: (type: string) => string
-  /** Whether a type of the storage is one of the tenant's. */
+  /** True if a type of the shared storage belongs to the tenant. */
   readonly owns: (type: string) => boolean
 }
 
@@ -100,23 +100,23 @@ function innerEntry(entry: WriteEntry, names: Names): WriteEntry {
   }
 }
 
-/** The text of a resource under another type; one that does not begin as texts do stays, for the storage to refuse. */
+/** Changes the type in the text of a resource; a text without the expected beginning is left for the storage to refuse. */
 function retyped(text: string, from: string, to: string): PutEntry['text'] {
   const start = `{"resourceType":"${from}"`
   return text.startsWith(start) ? `{"resourceType":"${to}"${text.slice(start.length)}` : text
 }
 
-/** An entry of a reference says the type that it leads to, by which queries join. */
+/** Renames the type in an entry of a reference, because queries join by it. */
 function innerIndexEntry(entry: IndexEntry, names: Names): IndexEntry {
   return entry.system === undefined ? entry : { ...entry, system: innerSystem(entry.system, names) }
 }
 
-/** Whatever looks like a type is renamed in entries and in queries alike, so that what was equal stays equal. */
+/** Renames everything that looks like a type, in entries and queries alike, so that equal values stay equal. */
 function innerSystem(system: string, names: Names): string {
   return isResourceType(system) || isContainedType(system) ? names.inner(system) : system
 }
 
-/** `parameters` speaks of types as they are called outside; only storages that have them so look at it. */
+/** Drops `parameters`, which use the tenant's type names: only adapters for other FHIR servers need them. */
 function innerQuery({ parameters: _ofOuterTypes, ...query }: SearchQuery, names: Names): SearchQuery {
   return { ...query, type: names.inner(query.type), where: innerCondition(query.where, names) }
 }
@@ -194,21 +194,21 @@ function tenantHistory(history: ResourceHistory, names: Names): ResourceHistory 
   }
 }
 
-/** @throws {TypeError} for a name that is not 1 to 32 small letters, digits and hyphens. */
+/** @throws {TypeError} for a name other than 1 to 32 lower-case letters, digits and hyphens. */
 function checkTenant(name: string): string {
-  // The texts of undefined and null would be names.
+  // Otherwise the texts `undefined` and `null` would be valid names.
   if (typeof name === 'string' && /^[a-z0-9-]{1,32}$/.test(name)) return name
   throw new TypeError('The name of a tenant is 1 to 32 small letters, digits and hyphens.')
 }
 
 /**
- * Makes the session store of one tenant, with its own users, sessions and tokens, in a store that tenants share. A token or login id of another part
- * is unknown here. `purge` is of the whole store, as it removes only what can no longer be used.
+ * Creates the session store of one tenant, with its own users, sessions and tokens, in a store that tenants share. A token or login id of another tenant
+ * is unknown in it. `purge` applies to the whole store, because it removes only sessions that can no longer be used.
  *
- * @throws {TypeError} for a name that is not 1 to 32 small letters, digits and hyphens.
+ * @throws {TypeError} for a name other than 1 to 32 lower-case letters, digits and hyphens.
  */
 export function tenantSessionStore(store: SessionStore, tenant: string): SessionStore {
-  // No subject has a blank, and no digest.
+  // Subjects and digests contain no blanks.
   const prefix = `${checkTenant(tenant)} `
   const outerUser = (user: UserRecord | undefined): UserRecord | undefined => user && { ...user, sub: user.sub.slice(prefix.length) }
   const outer = (session: SessionRecord | undefined): SessionRecord | undefined =>
