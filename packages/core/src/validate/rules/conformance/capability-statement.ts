@@ -26,7 +26,7 @@ export const capabilityRule: ResourceRule = {
   check: checkCapabilities,
 }
 
-/** Checks a CapabilityStatement against the definitions that it names: types of search parameters, and of profiles. */
+/** Checks a CapabilityStatement against the definitions that it names: the types of search parameters and profiles. */
 async function checkCapabilities(run: Run, node: FhirNode): Promise<void> {
   for (const rest of childrenOf(run, node, 'rest')) {
     for (const resource of childrenOf(run, rest, 'resource')) {
@@ -56,7 +56,7 @@ function checkCapability(run: Run, parameter: FhirNode): void {
   })
 }
 
-/** What is supported of a type is described by profiles on it. */
+/** Checks that the profiles for a type are profiles on it. */
 function checkProfiles(run: Run, resource: FhirNode): void {
   const type = textOf(resource, 'type')
   for (const one of [...childrenOf(run, resource, 'profile'), ...childrenOf(run, resource, 'supportedProfile')]) {

@@ -8,7 +8,7 @@ import type { CodeSystemProvider } from '../../../terminology/index.js'
 import { CODE_SYSTEM_INCOMPLETE } from './code-system-meaning.js'
 import { CODE_SYSTEM_PROPERTY, type DeclaredProperty } from './code-system-properties.js'
 
-/** A code that is defined twice, or a property that names a code that is not there. */
+/** A code that is defined twice, or a property that names a code that does not exist. */
 export const CODE_SYSTEM_CODE: FindingDefinition = defineFinding(
   'code-system-code',
   'error',
@@ -30,10 +30,10 @@ export const CODE_SYSTEM_SUPPLEMENT: FindingDefinition = defineFinding(
   'Supplement only codes that are defined in the code system.',
 )
 
-/** What the concepts of a CodeSystem are checked against. */
+/** The data for checking the concepts of a CodeSystem. */
 export interface ConceptRules {
   readonly properties: ReadonlyMap<string, DeclaredProperty>
-  /** All its codes. */
+  /** All codes of the code system. */
   readonly codes: ReadonlySet<string>
   /** The supplemented code system. */
   readonly base: JsonObject | undefined
@@ -43,16 +43,16 @@ export interface ConceptRules {
 interface ConceptCheck extends ConceptRules {
   readonly run: Run
   readonly system: FhirNode
-  /** The supplemented code system, where it is here in full. */
+  /** The supplemented code system, if all its content is available. */
   readonly supplemented: CodeSystemProvider | undefined
   /** Displays of the supplemented code system, when both are in one language; by code. */
   readonly displays: ReadonlyMap<string, string>
   readonly seen: Set<string>
-  /** What is said once. */
+  /** Keys of findings that are reported only once. */
   readonly said: Set<string>
 }
 
-/** Checks the concepts of a CodeSystem: codes, designations and properties, and that those of a supplement are known. */
+/** Checks the concepts of a CodeSystem: codes, designations and properties, and that the supplemented code system has the codes of a supplement. */
 export async function checkConcepts(run: Run, system: FhirNode, rules: ConceptRules): Promise<void> {
   const check = {
     ...rules,
@@ -121,14 +121,14 @@ function checkTexts(check: ConceptCheck, concept: FhirNode): void {
   for (const designation of childrenOf(run, concept, 'designation')) checkDesignation(check, designation, display)
 }
 
-/** The first concept without it stands for all. */
+/** Reports only the first concept without the element. */
 function checkPresence({ run, said }: ConceptCheck, concept: FhirNode, name: string): void {
   if (said.has(name) || !isObject(concept.value) || concept.value[name] !== undefined) return
   said.add(name)
   run.findings.report(CODE_SYSTEM_INCOMPLETE, concept, { text: `Every concept of an HL7 code system should have a ${name}.` })
 }
 
-/** One without use is another display, so it must be in another language or say the same. */
+/** A designation without a use is another display, so it must be in another language or equal the display. */
 function checkDesignation({ run, system }: ConceptCheck, designation: FhirNode, display: string | undefined): void {
   if (display === undefined || textOf(designation, 'value') === display || hasUse(designation)) return
   const [general, own] = [textOf(system, 'language'), textOf(designation, 'language')]
@@ -168,7 +168,7 @@ interface Referred {
   readonly value: unknown
 }
 
-/** Says once of each code that it does not exist. */
+/** Reports, once per code, that it does not exist. */
 function checkReference(check: ConceptCheck, property: FhirNode, { declared, value }: Referred): void {
   const { run, said, codes, system } = check
   if (declared.codes === undefined || typeof value !== 'string') return
@@ -192,7 +192,7 @@ function checkReference(check: ConceptCheck, property: FhirNode, { declared, val
   })
 }
 
-/** A supplement speaks of the codes of its code system; nothing is said where that is not here in full. */
+/** Whether the supplemented code system has a code; true when not all its content is available. */
 function isKnown({ supplemented }: ConceptCheck, code: string): boolean {
   return supplemented === undefined || supplemented.find(code) !== undefined
 }

@@ -3,7 +3,7 @@ import { objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import type { Run } from '../../run/run.js'
 
-/** A code system without what users of its codes need to know. */
+/** A code system without information that users of its codes need. */
 export const CODE_SYSTEM_INCOMPLETE: FindingDefinition = defineFinding(
   'code-system-incomplete',
   'warning',
@@ -11,12 +11,12 @@ export const CODE_SYSTEM_INCOMPLETE: FindingDefinition = defineFinding(
   'Add the elements that a code system of its kind should have.',
 )
 
-/** HL7 holds its own code systems to a stricter rule. */
+/** HL7's own code systems must follow a stricter rule. */
 export function isOfHl7(system: JsonObject): boolean {
   return /(?:hl7|fhir)\.org/.test(stringAt(system, 'url') ?? '')
 }
 
-/** Users of the codes must know how complete the content is, whether case matters, and what the hierarchy means. */
+/** Checks that a code system states how complete its content is, whether case matters, and what the hierarchy means. */
 export function checkMeaning(run: Run, node: FhirNode, system: JsonObject): void {
   const isStrict = isOfHl7(system)
   const say = (name: string, why: string, severity: 'error' | 'warning' | 'information'): void =>

@@ -9,7 +9,7 @@ import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
 import { isAbsoluteUri } from '../primitive/uri.js'
 
-/** A property that is declared without a clear meaning, twice, or with another type than it has. */
+/** A property that is declared without a clear meaning, twice, or with a type other than that of its values. */
 export const CODE_SYSTEM_PROPERTY: FindingDefinition = defineFinding(
   'code-system-property',
   'error',
@@ -17,21 +17,21 @@ export const CODE_SYSTEM_PROPERTY: FindingDefinition = defineFinding(
   'Declare the property once, with a type that fits its values.',
 )
 
-/** What `CodeSystem.property` says about the values of a property. */
+/** What `CodeSystem.property` states about the values of a property. */
 export interface DeclaredProperty {
   readonly type: string | undefined
-  /** What codes it may have; undefined where nothing is known. */
+  /** The codes that it may have; `undefined` when they are not known. */
   readonly codes: PropertyCodes | undefined
 }
 
 /** The codes of a property: those of the code system itself, or of a value set. */
 export interface PropertyCodes {
   readonly valueSet?: CodeList
-  /** The severity when a code is not among these. */
+  /** The severity of a code that is not among these. */
   readonly severity: 'error' | 'warning'
 }
 
-/** Properties that FHIR gives a meaning, with their types. */
+/** Properties that FHIR defines, with their types. */
 const STANDARD: ReadonlyMap<string, string> = new Map([
   ['status', 'code'],
   ['inactive', 'boolean'],
@@ -50,7 +50,7 @@ const STANDARD: ReadonlyMap<string, string> = new Map([
 /** Properties whose values are codes of the code system itself. */
 const INTERNAL: ReadonlySet<string> = new Set(['parent', 'child', 'partOf', 'synonym'])
 
-/** Names of properties in the namespace of FHIR that it uses without a type. */
+/** Names of properties in FHIR's namespace that FHIR uses without a type. */
 const OTHERS: ReadonlySet<string> = new Set(['alternateCode', 'order', 'definition'])
 
 const HL7 = `${CONCEPT_PROPERTIES}#`
@@ -59,7 +59,7 @@ const VALUE_SETS = [
   'http://hl7.org/fhir/6.0/StructureDefinition/extension-CodeSystem.property.valueSet',
 ]
 
-/** Checks the properties that a CodeSystem declares, and gives by code what they demand of their values; the first declaration counts. */
+/** Checks the properties that a CodeSystem declares. Returns, by code, the requirements on their values; the first declaration counts. */
 export function propertiesOf(run: Run, node: FhirNode): ReadonlyMap<string, DeclaredProperty> {
   const declared = new Map<string, DeclaredProperty>()
   const names = new Set<string>()
@@ -98,7 +98,7 @@ function checkNames(check: PropertyCheck, names: Set<string>): void {
   }
 }
 
-/** What the definition of a property says of its values: the value set of its codes, where it names one. */
+/** The value set of the codes of a property, if the definition of the property names one. */
 function originOf(check: PropertyCheck, node: FhirNode): string | undefined {
   const { run, uri, type, code } = check
   if (uri === undefined || !isAbsoluteUri(uri)) return undefined
@@ -123,7 +123,7 @@ function originOf(check: PropertyCheck, node: FhirNode): string | undefined {
   return valueSetIn(check, found, name)
 }
 
-/** The value set that the code system which defines a property names for it. */
+/** The value set that the code system which defines a property names for it, if any. */
 function valueSetIn(check: PropertyCheck, found: JsonObject, name: string): string | undefined {
   const { uri = '' } = check
   const declaration = objectsAt(found, 'property').find((one) => one['uri'] === uri)
@@ -143,7 +143,7 @@ function valueSetIn(check: PropertyCheck, found: JsonObject, name: string): stri
   return typeof canonical === 'string' ? canonical : undefined
 }
 
-/** A concept by its code, wherever it is. */
+/** A concept by its code, at any level. */
 function conceptIn(system: JsonObject, code: string): JsonObject | undefined {
   const open = [...objectsAt(system, 'concept')]
   for (const concept of open) {
@@ -160,7 +160,7 @@ function valueSetOf(property: JsonObject): string | undefined {
   return values.find((value) => typeof value === 'string')
 }
 
-/** Checks that a property of FHIR has the code, the uri and the type that FHIR gives it. */
+/** Checks that a property of FHIR has FHIR's code, uri and type. */
 function checkStandard(check: PropertyCheck, node: FhirNode): void {
   const { code, uri } = check
   if (uri === undefined) {
@@ -176,7 +176,7 @@ function checkStandard(check: PropertyCheck, node: FhirNode): void {
 
 interface StandardProperty {
   readonly name: string
-  /** Its type. */
+  /** Its type in FHIR. */
   readonly known: string
 }
 
@@ -187,12 +187,12 @@ function checkAgreement(check: PropertyCheck, { name, known }: StandardProperty)
   if (type !== undefined && type !== known) say(check, `The property ${quoted(HL7 + name)} has the type ${known}, not ${quoted(type)}.`)
 }
 
-/** FHIR itself may define properties there, and a code system its own. */
+/** FHIR itself may define properties in its namespace, and a code system in its own. */
 function isOwn(url: string, uri: string): boolean {
   return uri.startsWith(url) || /^http:\/\/hl7\.org\/fhir\/[^/]*$/.test(url)
 }
 
-/** A release may define more than later ones do. */
+/** Whether the loaded definitions have the property: a release may define more properties than later ones. */
 function isDefined({ run }: PropertyCheck, name: string | undefined): boolean {
   const family = name === undefined ? undefined : run.definitions.codeSystem(CONCEPT_PROPERTIES)
   if (family === undefined) return false
@@ -212,7 +212,7 @@ function checkBare(check: PropertyCheck, code: string): void {
     say(check, `The code ${quoted(code)} is that of a property of the type ${known}, not ${quoted(check.type)}.`, { severity: 'warning' })
 }
 
-/** What codes a property may have. */
+/** The codes that a property may have. */
 function codesOf(check: PropertyCheck, origin: string | undefined): PropertyCodes | undefined {
   const { uri, type, property } = check
   const name = uri?.startsWith(HL7) === true ? uri.slice(HL7.length) : ''

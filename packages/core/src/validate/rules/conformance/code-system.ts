@@ -50,7 +50,7 @@ export const codeSystemRule: ResourceRule = {
   check: checkCodeSystem,
 }
 
-/** Checks a CodeSystem in itself: that its count is right, supplements are marked, and that it says what users of its codes need. */
+/** Checks a CodeSystem: its count is right, supplements are marked, and it states what users of its codes need to know. */
 async function checkCodeSystem(run: Run, node: FhirNode): Promise<void> {
   if (!isObject(node.value)) return
   const system = node.value
@@ -68,7 +68,7 @@ async function checkCodeSystem(run: Run, node: FhirNode): Promise<void> {
   await checkConcepts(run, node, { properties: propertiesOf(run, node), codes, base, isOfHl7: isOfHl7(system) })
 }
 
-/** The code system that a supplement is for; undefined when it is not known. */
+/** The code system that a supplement is for; `undefined` when it is not known. */
 function supplementedBy(run: Run, node: FhirNode): JsonObject | undefined {
   const canonical = textOf(node, 'supplements')
   const found = canonical === undefined ? undefined : run.definitions.definition('CodeSystem', canonical)
@@ -94,7 +94,7 @@ function checkContent(run: Run, node: FhirNode, system: JsonObject): void {
   for (const place of [{ at: 'content' }, {}]) run.findings.report(CODE_SYSTEM_CONTENT, node, { text, ...place })
 }
 
-/** Those in other concepts too. */
+/** Collects the concepts of all levels. */
 async function collectConcepts(run: Run, holder: JsonObject, into: JsonObject[]): Promise<void> {
   for (const concept of objectsAt(holder, 'concept')) {
     into.push(concept)
@@ -103,7 +103,7 @@ async function collectConcepts(run: Run, holder: JsonObject, into: JsonObject[])
   }
 }
 
-/** csd-1 */
+/** Checks csd-1. */
 function checkUnique(run: Run, node: FhirNode, concepts: readonly JsonObject[]): void {
   const codes = concepts.flatMap((concept) => stringAt(concept, 'code') ?? [])
   if (new Set(codes).size < codes.length)
@@ -155,7 +155,7 @@ interface AllCodes {
   readonly base: JsonObject | undefined
 }
 
-/** Checks the value set of all codes: only a complete code system has one, and it includes the code system and nothing else. */
+/** Checks the value set of all codes: only a complete code system has one, and it includes the whole code system and nothing else. */
 function checkAllCodes(run: Run, node: FhirNode, { count, base }: AllCodes): void {
   const canonical = textOf(node, 'valueSet')
   if (canonical === undefined) return
@@ -180,7 +180,7 @@ function checkAllCodes(run: Run, node: FhirNode, { count, base }: AllCodes): voi
   if (problem !== undefined) say(`The value set of all codes ${quoted(canonical)} ${problem}.`)
 }
 
-/** Whether case matters comes from the supplemented code system, and so does the meaning of its hierarchy. */
+/** Checks that a supplement does not state `caseSensitive` or another hierarchy meaning, which come from the supplemented code system. */
 function checkSupplement(run: Run, node: FhirNode, base: JsonObject | undefined): void {
   if (textOf(node, 'caseSensitive') !== undefined || (isObject(node.value) && node.value['caseSensitive'] !== undefined))
     run.findings.report(CODE_SYSTEM_CONTENT, node, { text: 'A supplement must not have caseSensitive.', at: 'caseSensitive' })
@@ -199,7 +199,7 @@ function checkSupplement(run: Run, node: FhirNode, base: JsonObject | undefined)
   })
 }
 
-/** Whether a code system is here in the version that is named, or may be. */
+/** Whether a code system is, or may be, available in the version that is named. */
 function isHere(run: Run, canonical: string): boolean {
   const version = canonical.split('|', 2)[1]
   const family = run.definitions.codeSystem(canonical)
@@ -207,7 +207,7 @@ function isHere(run: Run, canonical: string): boolean {
   return !family.unknown && (version === undefined || family.versions.includes(version) || family.provider(version) !== undefined)
 }
 
-/** Questionnaires and code systems that contain a code system cannot refer to it. */
+/** Reports a code system that is contained in a Questionnaire or CodeSystem, which cannot refer to it. */
 function checkContained(run: Run, node: FhirNode): void {
   const holder = node.slot?.name === 'contained' ? node.parent?.type.name : undefined
   if (holder === 'Questionnaire' || holder === 'CodeSystem')

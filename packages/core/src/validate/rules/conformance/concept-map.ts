@@ -29,16 +29,16 @@ const CONCEPT_MAP_DUPLICATE: FindingDefinition = defineFinding(
 
 type SideName = 'source' | 'target'
 
-/** What the codes on one side of a group are taken from. */
+/** The source of the codes on one side of a group. */
 interface Side {
-  /** Where its codes are known. */
+  /** The code system; `undefined` when its codes are not known. */
   readonly provider: CodeSystemProvider | undefined
-  /** The severity of a code that it does not have. */
+  /** The severity of a code that the code system does not have. */
   readonly severity: 'error' | 'warning'
   /** Issue type of such a code. */
   readonly code: Finding['code']
   readonly scope: CodeList | undefined
-  /** The code system that is not known, so that nothing can be said of its codes in the scope. */
+  /** The unknown code system, which leaves it open whether its codes are in the scope. */
   readonly unknown: string | undefined
 }
 
@@ -50,8 +50,8 @@ export const conceptMapRule: ResourceRule = {
 }
 
 /**
- * Checks that the codes of a ConceptMap exist in the code systems of their group with the display that is given, and are in the value sets
- * that the map is from and to, where these are known completely; and that no mapping is stated twice.
+ * Checks that the codes of a ConceptMap exist in the code systems of their group with the stated display, and are in the map's source and target value
+ * sets, if these are known completely; and that no mapping is stated twice.
  */
 async function checkConceptMap(run: Run, node: FhirNode): Promise<void> {
   const scopes = { source: scopeOf(run, node, 'source'), target: scopeOf(run, node, 'target') }
@@ -69,7 +69,7 @@ async function checkConceptMap(run: Run, node: FhirNode): Promise<void> {
   }
 }
 
-/** A value set that a map is from or to. */
+/** The source or target value set of a map. */
 interface Scope {
   readonly list: CodeList | undefined
 }
@@ -131,7 +131,7 @@ function knownSide(run: Run, group: FhirNode, { name, family, scope, version, co
 
 const LOINC = 'http://loinc.org'
 
-/** Code systems whose codes come from imported releases: they are checked only within a scope. */
+/** Code systems whose codes come from imported releases. Codes that are not available are reported only within a scope. */
 const SERVED: ReadonlySet<string> = new Set(['http://snomed.info/sct', LOINC])
 
 interface Served {
@@ -196,7 +196,7 @@ interface Repeats {
   readonly seen: Map<string, string>
 }
 
-/** Within a group a code maps once to another, or to none. */
+/** Checks that each pair of source and target occurs once in a group, and that a code which maps to nothing has no other target. */
 function checkRepeat(run: Run, target: FhirNode, { source, seen }: Repeats): void {
   const [code, equivalence] = [textOf(target, 'code'), textOf(target, 'equivalence')]
   if (source === undefined || equivalence === undefined) return

@@ -1,21 +1,21 @@
 import { withoutVersion } from '../../../content/index.js'
 import { objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
 
-/** What a filter by a property may say. */
+/** The requirements on filters by a property. */
 export interface FilterProperty {
-  /** `code`, `Coding`, `boolean`, `integer`, `decimal`, `dateTime`, `string`; empty where nothing is known. */
+  /** `code`, `Coding`, `boolean`, `integer`, `decimal`, `dateTime`, `string`; empty when it is not known. */
   readonly type: string
-  /** The severity when a value is not a code of the code system; absent where values may be other codes. */
+  /** The severity of a value that is not a code of the code system; absent if values may be other codes. */
   readonly codes?: 'error' | 'warning'
-  /** The codes that there are. */
+  /** All possible values. */
   readonly list?: readonly string[]
-  /** The operators that it takes; absent where any will do. */
+  /** The operators that the property takes; absent if it takes any. */
   readonly operators?: readonly string[]
 }
 
 const ON_CONCEPTS = ['=', 'in', 'is-a', 'descendent-of', 'is-not-a', 'generalizes', 'not-in']
 
-/** Properties that filters of every code system know. */
+/** Properties by which every code system can be filtered. */
 const COMMON: ReadonlyMap<string, FilterProperty> = new Map<string, FilterProperty>([
   ['concept', { type: 'code', codes: 'error', operators: ON_CONCEPTS }],
   ['code', { type: 'code', codes: 'error', operators: ['regex', ...ON_CONCEPTS] }],
@@ -65,10 +65,10 @@ function snomed(name: string): FilterProperty | undefined {
   return isConceptId(name) ? { ...OF_CODES, operators: ['=', 'in'] } : undefined
 }
 
-/** What the codes of a code system look like that is not here in full. */
+/** The form of codes, for code systems whose content may not be available. */
 const CODE_FORMS: ReadonlyMap<string, (code: string) => boolean> = new Map([['http://snomed.info/sct', isConceptId]])
 
-/** Whether a text may be a code of a code system, as far as its form shows. */
+/** Whether a text can be a code of a code system, judging by its form. */
 export function mayBeCode(canonical: string, code: string): boolean {
   return CODE_FORMS.get(withoutVersion(canonical))?.(code) !== false
 }
@@ -79,7 +79,7 @@ function isConceptId(text: string): boolean {
 
 const PERMUTATION = '1576283094'
 
-/** Whether the last digit of an identifier of SNOMED CT is right (Verhoeff). Attributes are concepts, whose identifiers have 00 or 10 before it. */
+/** Whether the check digit of a SNOMED CT identifier is right (Verhoeff). Attributes are concepts, whose identifiers have 00 or 10 before that digit. */
 function hasCheckDigit(digits: string): boolean {
   let check = 0
   for (const [place, text] of Array.from(digits).toReversed().entries()) {
@@ -90,7 +90,7 @@ function hasCheckDigit(digits: string): boolean {
   return check === 0
 }
 
-/** In the dihedral group of ten elements. */
+/** The product in the dihedral group of ten elements. */
 function product(one: number, other: number): number {
   const turn = one < 5 ? one + other : one - other + 10
   return (turn % 5) + (one < 5 === other < 5 ? 0 : 5)
@@ -131,9 +131,9 @@ function cpt(name: string): FilterProperty | undefined {
 }
 
 /**
- * What a filter of a code system may say by a property; `undefined` for one that the code system does not have.
+ * The requirements on filters of a code system by a property; `undefined` if the code system does not have the property.
  *
- * @param definition Its CodeSystem, where that is known.
+ * @param definition The CodeSystem, if it is known.
  */
 export function filterProperty(system: string, name: string, definition: JsonObject | undefined): FilterProperty | undefined {
   const described = DESCRIBED.get(system)
@@ -151,7 +151,7 @@ function declared(definition: JsonObject, name: string): FilterProperty | undefi
   return { ...(base ?? { type: '' }), ...(stated.length > 0 && { operators: [...stated, ...(base?.operators ?? [])] }) }
 }
 
-/** Numbers, dates and flags have no hierarchy. */
+/** Types of values without a hierarchy. */
 const FLAT: ReadonlySet<string> = new Set(['boolean', 'integer', 'decimal', 'dateTime'])
 
 function typed(type: string): FilterProperty {

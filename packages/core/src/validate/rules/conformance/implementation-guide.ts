@@ -25,7 +25,7 @@ export const implementationGuideRule: ResourceRule = {
   check: checkGuide,
 }
 
-/** Checks that an ImplementationGuide says which release it is for, and that its dependencies can be found. */
+/** Checks that an ImplementationGuide states its release of FHIR, and that its dependencies can be found. */
 function checkGuide(run: Run, node: FhirNode): void {
   const releases = childrenOf(run, node, 'fhirVersion').flatMap(({ value }) => (typeof value === 'string' ? [value] : []))
   if (releases.length === 0) run.findings.report(GUIDE_RELEASE, node, { text: 'The guide does not say which release of FHIR it is for.' })
@@ -66,7 +66,7 @@ function uriProblems({ uri, suffix, version }: Pick<Dependency, 'uri' | 'version
   return problems
 }
 
-/** As packages of npm are named in FHIR. */
+/** The form of names of FHIR's npm packages. */
 const PACKAGE = /^[A-Za-z][\w-]*(?:\.[\w-]+)+$/
 const VERSION = /^[\w$-]+(?:\.[\w$-]+)*(?:\+[\w.-]+)?$/
 
@@ -83,10 +83,10 @@ interface KnownGuide {
   readonly releases: readonly string[]
 }
 
-/** Packages that exist for every release, each under a name of its own. */
+/** Packages that exist for every release, with a name for each. */
 const FOR_EACH_RELEASE: ReadonlySet<string> = new Set(['hl7.fhir.uv.extensions', 'hl7.fhir.uv.tools', 'hl7.terminology'])
 
-/** Compares a dependency with the guide that it names. */
+/** Compares a dependency with the definition of the guide that it names. */
 function checkGuideOf(run: Run, node: FhirNode, { guide, packageId, releases }: KnownGuide): void {
   const known = stringAt(guide, 'packageId')
   if (packageId !== undefined && known !== undefined && familyOf(packageId) !== familyOf(known))
@@ -100,7 +100,7 @@ function checkGuideOf(run: Run, node: FhirNode, { guide, packageId, releases }: 
   })
 }
 
-/** What the packages of one guide end with that are made for one release each: `hl7.terminology.r4`, and in their guides `hl7.terminology.4.0.1`. */
+/** The end of the names of packages that are made for one release each: `hl7.terminology.r4`, and in their guides `hl7.terminology.4.0.1`. */
 const RELEASE_SUFFIX = /\.(r\d\w?|\d+\.\d+\.\d+)$/
 const NAMED_RELEASE: ReadonlyMap<string, string> = new Map([
   ['r2', '1.0'],
@@ -119,7 +119,7 @@ function releasesOf({ fhirVersion }: JsonObject): readonly string[] {
   return Array.isArray(fhirVersion) ? fhirVersion.filter((one) => typeof one === 'string') : []
 }
 
-/** Technical corrections do not make another release. */
+/** Versions that differ only in technical corrections are the same release. */
 function sameRelease(one: string, other: string): boolean {
   return one.split('.', 2).join('.') === other.split('.', 2).join('.')
 }

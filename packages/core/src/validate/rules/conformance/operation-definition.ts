@@ -22,8 +22,8 @@ export const operationDefinitionRule: ResourceRule = {
 }
 
 /**
- * Checks that the parameters of an OperationDefinition are those of the profiles on Parameters that it names for its input and output: by name,
- * number, type and target profiles.
+ * Checks that the parameters of an OperationDefinition agree with its input and output profiles, which are profiles on Parameters: in name, cardinality,
+ * type and target profiles.
  */
 function checkOperation(run: Run, node: FhirNode): void {
   checkBases(run, node)
@@ -50,7 +50,7 @@ function checkUse(run: Run, node: FhirNode, { use, name }: { use: string; name: 
   for (const parameter of parameters) checkParameter(run, parameter, { profile, slice: slices.get(textOf(parameter, 'name') ?? '') })
 }
 
-/** An operation that builds on others must not build on itself. */
+/** Checks that an operation is not based on itself, directly or through others. */
 function checkBases(run: Run, node: FhirNode): void {
   const url = textOf(node, 'url')
   const seen = new Set<string>()
@@ -107,7 +107,7 @@ function checkParameter(run: Run, node: FhirNode, { profile, slice }: { profile:
   for (const difference of [...typeDifferences(node, types), ...targetDifferences(run, node, types)]) say(difference, 'invalid')
 }
 
-/** What a differential does not state, it takes from its base, where that is not Parameters itself. */
+/** Differences in cardinality. A differential inherits what it does not state, unless its base is Parameters itself. */
 function numberDifferences({ value }: FhirNode, { min, max, isComplete }: ElementRule, { base }: Profile): readonly string[] {
   if (!isObject(value)) return []
   const isAll = isComplete || base === undefined
@@ -118,7 +118,7 @@ function numberDifferences({ value }: FhirNode, { min, max, isComplete }: Elemen
   ]
 }
 
-/** A parameter has a value or a resource. */
+/** The types of a slice's value and resource; a parameter has one of the two. */
 function typesOf({ children }: ElementRule): readonly TypeRule[] {
   return ['value', 'resource'].flatMap((name) => {
     const rule = children.get(name)
@@ -129,7 +129,7 @@ function typesOf({ children }: ElementRule): readonly TypeRule[] {
 /** Types that include many others. */
 const ANY: ReadonlySet<string> = new Set(['Any', 'Element', 'Resource', 'DomainResource'])
 
-/** Both allow the same types, except those that include others. */
+/** Compares the allowed types; types that include many others are not compared. */
 function typeDifferences(node: FhirNode, types: readonly TypeRule[]): readonly string[] {
   const own = allowedTypes(node)
   const others = types.map(({ code }) => code)
@@ -138,7 +138,7 @@ function typeDifferences(node: FhirNode, types: readonly TypeRule[]): readonly s
   return isSame ? [] : [`the type is ${others.join(' or ')}, not ${own.join(' or ')}`]
 }
 
-/** The type of a parameter, or those that an extension lists in its place. */
+/** The type of a parameter, or the types that an extension lists instead. */
 function allowedTypes(node: FhirNode): readonly string[] {
   const listed = isObject(node.value) ? extensionValues(node.value, `${TYPE_URL}operationdefinition-allowed-type`) : []
   const types = listed.filter((type) => typeof type === 'string')

@@ -25,7 +25,7 @@ export const searchParameterRule: ResourceRule = {
   check: checkSearchParameter,
 }
 
-/** Checks a SearchParameter: that its expression starts from its bases, that a composite has components, and that it fits what it derives from. */
+/** Checks a SearchParameter: its expression starts from its bases, a composite has components, and it agrees with the parameter that it is derived from. */
 function checkSearchParameter(run: Run, node: FhirNode): void {
   const bases = childrenOf(run, node, 'base').flatMap(({ value }) => (typeof value === 'string' ? [value] : []))
   checkCode(run, node)
@@ -43,7 +43,7 @@ function checkSearchParameter(run: Run, node: FhirNode): void {
   if (origin !== undefined && origin !== PENDING) checkOrigin(run, node, { origin, bases })
 }
 
-/** In the query of a search these characters separate names, modifiers and values. */
+/** Reports characters in the code that separate names, modifiers and values in the query of a search. */
 function checkCode(run: Run, node: FhirNode): void {
   const code = textOf(node, 'code') ?? ''
   const strays = ['.', '$', '|'].filter((one) => code.includes(one))
@@ -90,7 +90,7 @@ function checkExpression(run: Run, node: FhirNode, bases: readonly string[]): vo
   })
 }
 
-/** The parts of a union that are for some of the bases, in an order of their own. */
+/** The parts of a union that apply to some of the bases, sorted. */
 function partsFor(expression: string, bases: readonly string[]): string {
   const parts = expression.split('|').map((part) => part.trim())
   const own = parts.filter((part) => {

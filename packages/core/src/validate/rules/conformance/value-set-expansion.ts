@@ -6,7 +6,7 @@ import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
 
-/** An expansion that does not say how it was made, or has other codes than the ValueSet gives. */
+/** An expansion that does not state how it was made, or whose codes differ from those of the ValueSet. */
 export const VALUE_SET_EXPANSION: FindingDefinition = defineFinding(
   'value-set-expansion',
   'warning',
@@ -21,7 +21,7 @@ interface Contained {
   readonly code: string
 }
 
-/** Checks an expansion: that it says how and from what it was made, and that it has the codes that the ValueSet gives. */
+/** Checks an expansion: it states how and from which versions it was made, and it has the codes of the ValueSet. */
 export async function checkExpansion(run: Run, valueSet: FhirNode, expansion: FhirNode): Promise<void> {
   const parameters = childrenOf(run, expansion, 'parameter')
   const say = (text: string, rest: Pick<Parameters<Run['findings']['report']>[2], 'severity' | 'code'> = {}): void =>
@@ -59,7 +59,7 @@ interface Stated {
   readonly parameters: readonly FhirNode[]
 }
 
-/** The version of each code system must be known, by its codes or by one parameter. */
+/** Checks that the version of each code system is known, from its codes or from one parameter. */
 function checkSystems(run: Run, expansion: FhirNode, { contained, parameters }: Stated): void {
   const used = parameters
     .filter((parameter) => textOf(parameter, 'name') === 'used-codesystem')
@@ -99,7 +99,7 @@ async function checkCodes(run: Run, expansion: FhirNode, { valueSet, contained }
   say(surplus, 'has codes that the value set does not give')
 }
 
-/** The same object for the same ValueSet, as the answer is kept by it. */
+/** ValueSets without expansion. The object must be the same for the same ValueSet, because answers are kept by it. */
 const COMPOSITIONS = new WeakMap<JsonObject, JsonObject>()
 
 function compositionOf(valueSet: JsonObject): JsonObject {
@@ -110,7 +110,7 @@ function compositionOf(valueSet: JsonObject): JsonObject {
   return rest
 }
 
-/** A page of an expansion lacks the codes of the others. */
+/** Codes of the value set that the expansion lacks; none for a page of an expansion, whose other codes are on other pages. */
 function missingIn(list: CodeList, contained: readonly Contained[], { value }: FhirNode): readonly string[] {
   const total = isObject(value) ? value['total'] : undefined
   if (typeof total === 'number' && total > contained.length) return []

@@ -7,7 +7,7 @@ import { isDateTime } from '../primitive/date-time.js'
 import { filterProperty, mayBeCode, type FilterProperty } from './filter-properties.js'
 import { expressionOf, expressionProblem, VALUE_SET_EXPRESSION } from './value-set-parameters.js'
 
-/** A filter of a ValueSet by a property, an operator or a value that the code system does not have. */
+/** A filter of a ValueSet with a property, operator or value that does not fit the code system. */
 export const VALUE_SET_FILTER: FindingDefinition = defineFinding(
   'value-set-filter',
   'error',
@@ -15,9 +15,9 @@ export const VALUE_SET_FILTER: FindingDefinition = defineFinding(
   'Filter by a property of the code system, with an operator and a value that fit it.',
 )
 
-/** What the filters of an include are checked against. */
+/** The data for checking the filters of an include. */
 export interface FilterRules {
-  /** Of the code system. */
+  /** Canonical of the code system. */
   readonly canonical: string
   /** Names of the parameters of the ValueSet. */
   readonly declared: ReadonlySet<string>
@@ -37,7 +37,7 @@ function say({ run, filter }: Pick<FilterCheck, 'run' | 'filter'>, text: string,
   run.findings.report(VALUE_SET_FILTER, filter, { text, ...(severity !== undefined && { severity }) })
 }
 
-/** Checks that the code system of a filter has its property, that the operator fits that, and that the value is of the property's type. */
+/** Checks that the code system of a filter has its property, that the operator fits the property, and that the value has the property's type. */
 export function checkFilter(run: Run, filter: FhirNode, { canonical, declared }: FilterRules): void {
   const system = run.definitions.definition('CodeSystem', canonical)
   const name = textOf(filter, 'property')
@@ -89,7 +89,7 @@ function checkRegex(check: FilterCheck, value: string): void {
   if (!isRegex(check.run, value)) say(check, `The value ${quoted(value)} is not a valid regular expression.`)
 }
 
-/** One that is beyond what can be matched in linear time may still be right. */
+/** Whether a pattern is valid, even if it cannot be matched in linear time. */
 function isRegex(run: Run, pattern: string): boolean {
   if (run.definitions.pattern(pattern) !== undefined) return true
   try {
@@ -100,10 +100,10 @@ function isRegex(run: Run, pattern: string): boolean {
   }
 }
 
-/** Prefixes of dates and numbers that compare. */
+/** Comparison prefixes of dates and numbers. */
 const PREFIX = /^(?:eq|ne|gt|lt|ge|le|sa|eb|ap)/
 
-/** What a value of a type must be, when it is not that. */
+/** Checks of values by type. They return what a value must be if it is not. */
 const FORMS: ReadonlyMap<string, (value: string) => string | undefined> = new Map<string, (value: string) => string | undefined>([
   ['boolean', (value) => (value === 'true' || value === 'false' ? undefined : 'true or false')],
   ['integer', (value) => (/^[+-]?\d+$/.test(value.replace(PREFIX, '')) ? undefined : 'an integer')],
@@ -128,7 +128,7 @@ function checkOne(check: FilterCheck, value: string): void {
   if (what !== undefined) wrong(what)
 }
 
-/** A Coding is written `system#code`, with `|version` after the system where it matters. */
+/** Checks a Coding, which is written `system#code`, or `system|version#code` if the version matters. */
 function checkCoding(check: FilterCheck, value: string): void {
   const isSearch = /^[a-zA-Z][a-zA-Z0-9+.-]*:[^\s|#]+\|[^\s#]+$/.test(value)
   const mark = isSearch ? value.lastIndexOf('|') : value.lastIndexOf('#')
@@ -138,7 +138,7 @@ function checkCoding(check: FilterCheck, value: string): void {
   if (what !== undefined) say(check, `A value of the property ${quoted(check.name)} must be ${what}, not ${quoted(value)}.`)
 }
 
-/** Nothing is said of code systems that are not here in full. */
+/** The problem with a code; code systems whose content is not completely available are not checked. */
 function codeProblem(check: FilterCheck, canonical: string, code: string): string | undefined {
   const [url, version] = canonical.split('|', 2)
   const family = check.run.definitions.codeSystem(canonical)

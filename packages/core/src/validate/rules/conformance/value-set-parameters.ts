@@ -11,7 +11,7 @@ export const VALUE_SET_EXPRESSION: FindingDefinition = defineFinding(
   'exception',
   'Correct the expression.',
 )
-/** A parameter of a ValueSet that is not used, documented, or named as is usual. */
+/** A parameter of a ValueSet that is not used, not documented, or not named as usual. */
 export const VALUE_SET_PARAMETER: FindingDefinition = defineFinding(
   'value-set-parameter',
   'warning',
@@ -22,7 +22,7 @@ export const VALUE_SET_PARAMETER: FindingDefinition = defineFinding(
 const PARAMETER = 'http://hl7.org/fhir/tools/StructureDefinition/valueset-parameter'
 const EXPRESSION = 'http://hl7.org/fhir/StructureDefinition/cqf-expression'
 
-/** Checks the parameters that a ValueSet declares, and that its filters use them. Gives their names. */
+/** Checks the parameters that a ValueSet declares, and that its filters use them. Returns their names. */
 export function checkParameters(run: Run, node: FhirNode): ReadonlySet<string> {
   const declared = extensionsOf(run, node, PARAMETER).flatMap((extension) => {
     const name = partOf(run, extension, 'name')
@@ -47,7 +47,7 @@ function partOf(run: Run, extension: FhirNode, url: string): string | undefined 
   return typeof value?.value === 'string' ? value.value : undefined
 }
 
-/** The extension on the value of a filter that gives an expression in its place, with its position among the extensions. */
+/** The expression in an extension on the value of a filter, with its position among the extensions. */
 export function expressionOf(run: Run, filter: FhirNode): { readonly expression: FhirNode; readonly at: string } | undefined {
   const [value] = childrenOf(run, filter, 'value')
   const extensions = value === undefined ? [] : childrenOf(run, value, 'extension')
@@ -56,7 +56,7 @@ export function expressionOf(run: Run, filter: FhirNode): { readonly expression:
   return index < 0 || expression === undefined ? undefined : { expression, at: `extension[${index}].value` }
 }
 
-/** What is wrong with an expression: it is in another language, cannot be read, or uses a parameter that is not declared. */
+/** The problem with an expression: it is in another language, cannot be parsed, or uses a parameter that is not declared. */
 export function expressionProblem(expression: FhirNode, declared: ReadonlySet<string>): { text: string; code?: 'invalid' } | undefined {
   const language = textOf(expression, 'language')
   if (language !== 'text/fhirpath')

@@ -53,7 +53,7 @@ export const valueSetRule: ResourceRule = {
   check: checkValueSet,
 }
 
-/** Checks what a ValueSet includes and excludes: systems by their url, codes that exist, filters that can be applied; and its expansion. */
+/** Checks the parts of a ValueSet: systems are named by their url, codes exist, filters can be applied. Checks its expansion, too. */
 async function checkValueSet(run: Run, node: FhirNode): Promise<void> {
   const declared = checkParameters(run, node)
   for (const compose of childrenOf(run, node, 'compose')) {
@@ -84,7 +84,7 @@ async function checkPart(run: Run, part: FhirNode, declared: ReadonlySet<string>
   for (const filter of childrenOf(run, part, 'filter')) checkFilter(run, filter, { canonical: system, declared })
 }
 
-/** Without a system nothing says what the codes and filters are of. */
+/** Reports concepts and filters without a system, which do not state what they belong to. */
 function checkBare(run: Run, part: FhirNode): void {
   if (['concept', 'filter'].some((name) => childrenOf(run, part, name).length > 0))
     run.findings.report(VALUE_SET_SYSTEM, part, {
@@ -94,7 +94,7 @@ function checkBare(run: Run, part: FhirNode): void {
     })
 }
 
-/** A code system is named by its url, not by an OID that it has, too. */
+/** Reports a code system that is named by an OID, one of its identifiers, instead of its url. */
 function isOidOfOther(run: Run, part: FhirNode, system: string): boolean {
   const urls = system.startsWith('urn:oid:') ? run.definitions.systemsWithOid(system) : []
   const others = urls === PENDING ? [] : urls.filter((url) => url !== system)
@@ -105,7 +105,7 @@ function isOidOfOther(run: Run, part: FhirNode, system: string): boolean {
   return true
 }
 
-/** The version of a system has a place of its own. */
+/** Reports a version in the system, because it has its own member. */
 function checkVersion(run: Run, part: FhirNode, version: string): void {
   const text =
     version === ''
@@ -146,7 +146,7 @@ function checkImports(run: Run, part: FhirNode): void {
     })
 }
 
-/** What is said of the content of a code system that cannot give all codes. */
+/** How code systems are reported whose content is not complete. */
 const CONTENT: ReadonlyMap<unknown, Pick<Finding, 'severity'>> = new Map([
   ['supplement', { severity: 'error' }],
   ['example', { severity: 'warning' }],
@@ -166,7 +166,7 @@ function checkSystem(run: Run, part: FhirNode, system: string): void {
   run.findings.report(VALUE_SET_SYSTEM, part, { text, ...content })
 }
 
-/** True where the codes of a definition without codes come from elsewhere. */
+/** True when the codes of a definition without codes come from elsewhere, such as an imported release. */
 function isImported(run: Run, system: string): boolean {
   const family = run.definitions.codeSystem(system)
   return family === PENDING || family.provider()?.header.complete === true
@@ -192,7 +192,7 @@ function exampleSeverity({ policy }: Run): Finding['severity'] {
   return policy.refuses.has('examples') ? 'error' : 'information'
 }
 
-/** Which of several versions is meant is open when none is named. */
+/** Reports that several versions exist and none is named. */
 function checkVersions(run: Run, part: FhirNode, system: string): void {
   const family = textOf(part, 'version') === undefined && !EXTERNAL.has(system) ? run.definitions.codeSystem(system) : PENDING
   if (family === PENDING || family.versions.length < 2) return
@@ -245,7 +245,7 @@ function checkConcept(run: Run, concept: FhirNode, provider: CodeSystemProvider)
   })
 }
 
-/** A list gives displays for all its codes or for none, and those of SNOMED CT all with their tag or all without. */
+/** Checks that all concepts or none have a display, and that all displays of SNOMED CT or none have a semantic tag. */
 function checkDisplays(run: Run, part: FhirNode, concepts: readonly FhirNode[]): void {
   const displays = concepts.map(({ value }) => (isObject(value) ? stringAt(value, 'display') : undefined))
   const given = displays.filter((display) => display !== undefined)

@@ -8,9 +8,9 @@ import { countAt, isTrace, namesOf, onlySlot, type Count, type TypedValue } from
 import { added, compared, COMPARISONS, EMPTY, LOGIC, negated, OPEN, truthOf, type Read, type Value } from './json-values.js'
 
 /**
- * Makes the test of an invariant on JSON values, without nodes, lists and contexts of FHIRPath: most invariants only ask what is there, what is not,
- * and what a code is (bench `validate`). It follows the evaluation step by step, operand by operand, and gives up at a step that it does not know: so
- * it is true or false only where the evaluation is.
+ * Creates the test of an invariant on JSON values, without FHIRPath's nodes, lists and contexts: most invariants only ask what is present, what is absent,
+ * and what a code is (bench `validate`). The test follows the evaluation step by step, operand by operand, and gives up at a step that it does not know. So
+ * it is true or false only if the evaluation is.
  */
 export function jsonTest(expression: string, model: TypeModel): JsonTest {
   const known = new Map<TypeDefinition, ReturnType<JsonTest>>()
@@ -27,7 +27,10 @@ export function jsonTest(expression: string, model: TypeModel): JsonTest {
   }
 }
 
-/** What has steps that are not known here, and may not be FHIRPath at all, is compiled as a whole as well: it fails even where the first operand decides. */
+/**
+ * An expression with steps that are not known here may not be FHIRPath at all. It is also compiled as a whole, so that it fails even if the first operand
+ * decides.
+ */
 function readOf(expression: string, typed: Typed, compile: (expression: string) => unknown): Read {
   try {
     const read = compileRead(parseFhirPath(expression), typed)
@@ -80,7 +83,7 @@ function constantRead(name: string, typed: Typed): Read {
   return constant === undefined ? gap(typed) : () => constant
 }
 
-/** What JavaScript compares as FHIRPath does. */
+/** FHIRPath types whose values JavaScript compares as FHIRPath does. */
 const COMPARABLE: ReadonlyMap<string | undefined, string> = new Map([
   ['String', 'string'],
   ['Boolean', 'boolean'],
@@ -101,7 +104,7 @@ function memberRead(name: string, typed: Typed): Read {
   }
 }
 
-/** An element of the only object of a path. */
+/** An element of the single object that a path leads to. */
 function memberWithin(target: Ast, name: string, typed: Typed): Read {
   const items = itemsAt(target, typed, criterionIn(typed))
   if (items === undefined) return gap(typed)
@@ -115,7 +118,7 @@ function memberWithin(target: Ast, name: string, typed: Typed): Read {
   }
 }
 
-/** Makes criteria on items; the gaps in them are gaps of the whole. */
+/** Creates criteria on items. The gaps in them count as gaps of the whole expression. */
 function criterionIn(typed: Typed): MakeCriterion {
   return (criterion, { model, type }) => {
     const own: Typed = { model, type, gaps: 0 }
@@ -162,7 +165,7 @@ function quantified(name: string, target: Ast, [criterion, ...others]: readonly 
   }
 }
 
-/** What functions with a criterion say of nothing; of anything else the criterion decides. */
+/** Functions with a criterion on an empty collection. For items, only evaluating the criterion can decide. */
 function ofNothing(name: string, target: Ast, typed: Typed): Read {
   const open = gap(typed)
   if (name !== 'all' && name !== 'exists') return open
@@ -170,7 +173,7 @@ function ofNothing(name: string, target: Ast, typed: Typed): Read {
   return (value) => (count(value) === 0 ? name === 'all' : OPEN)
 }
 
-/** `iif`: only the operand that is chosen is looked at. */
+/** `iif`: only the chosen operand is evaluated. */
 function eitherRead([criterion, chosen, other, ...more]: readonly Ast[], typed: Typed): Read {
   if (criterion === undefined || chosen === undefined || more.length > 0) return gap(typed)
   const [test, then] = [compileRead(criterion, typed), compileRead(chosen, typed)]
@@ -203,7 +206,7 @@ const TEXT_TESTS: ReadonlyMap<string, (argument: string) => (text: string) => bo
   ],
 ])
 
-/** Texts that are longer may take more steps than an evaluation has. */
+/** Maximum length of a text. Longer ones may take more steps than an evaluation has. */
 const MAX_TEXT = 1_000
 
 function textRead(
@@ -221,7 +224,7 @@ function textRead(
   }
 }
 
-/** Whether the texts of a path are all different. */
+/** Whether all texts at a path are different. */
 function distinctRead(target: Ast, typed: Typed): Read {
   const names = namesOf(target)
   const texts = names === undefined ? undefined : textsAt(names, typed)
@@ -232,7 +235,7 @@ function distinctRead(target: Ast, typed: Typed): Read {
   }
 }
 
-/** Adds the texts of a path; false where something else is there. */
+/** Adds the texts at a path. False if there is anything else. */
 type Texts = (value: JsonObject, into: string[]) => boolean
 
 function textsAt([name = '', ...rest]: readonly string[], { model, type }: TypedValue): Texts | undefined {
@@ -264,7 +267,7 @@ function countRead(count: Count, read: (count: number) => Value): Read {
   }
 }
 
-/** Whether an element has a value: one that a primitive of the right form has, or none where it is not there at all. */
+/** `hasValue()` of an element: true for a primitive value of the right JSON type, false if the element is absent. */
 function valued(target: Ast, typed: Typed): Read {
   const [name = '', ...rest] = namesOf(target) ?? []
   const slot = rest.length === 0 ? onlySlot(typed.type, name) : undefined
@@ -285,7 +288,7 @@ function compileCount(ast: Ast, typed: Typed): Count {
   return (value) => (count?.(value) === 0 ? 0 : undefined)
 }
 
-/** The same where only zero or not matters. */
+/** Like `compileCount`, when only the difference between zero and more matters. */
 function compilePresence(ast: Ast, typed: Typed): Count {
   return (namesOf(ast) === undefined ? (countOfItems(ast, typed) ?? countWithin(ast, typed)) : undefined) ?? compileCount(ast, typed)
 }
@@ -321,7 +324,7 @@ function sumOf(items: readonly JsonObject[], count: Count): number | undefined {
   return total
 }
 
-/** Functions that find nothing in nothing. */
+/** Functions that return the empty collection for the empty collection. */
 const SELECTIONS: ReadonlySet<string> = new Set(['where', 'select', 'ofType', 'first', 'last', 'tail', 'distinct'])
 
 function binaryRead({ operator, left, right }: Ast & { kind: 'binary' }, typed: Typed): Read {
@@ -345,7 +348,7 @@ function isDated(ast: Ast, { model, type }: Typed): ast is MemberAst {
 const MOMENT = /^\d{4}(?:-\d\d(?:-\d\d(?:T\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d))?)?)?$/
 const BEFORE_ZONE = 19
 
-/** Dates of one precision and time zone are in the order of their texts. */
+/** Compares dates with the same precision and time zone by their texts. */
 function inOrder({ name: left }: MemberAst, { name: right }: MemberAst): Read {
   return ({ [left]: first, [right]: second }) => {
     if (typeof first !== 'string' || typeof second !== 'string' || first.length !== second.length) return OPEN

@@ -10,28 +10,28 @@ import {
   type TypeSpecifier,
 } from '../../../fhirpath/index.js'
 
-/** The types that an expression may give; `undefined` where that is not known. */
+/** The possible types of an expression's result; `undefined` when they are not known. */
 type Types = readonly TypeDefinition[] | undefined
 
-/** Where an expression is evaluated. */
+/** The place at which an expression is evaluated. */
 export interface ExpressionPlace {
   readonly model: TypeModel
-  /** The types of what it is evaluated on; none when that is not known. */
+  /** The types of the value that it is evaluated on; empty when they are not known. */
   readonly focus: readonly TypeDefinition[]
-  /** The type of the resource around it (`%resource`, `%context` apart), where that is known. */
+  /** The type of `%resource`, if it is known. */
   readonly resource?: TypeDefinition | undefined
 }
 
-/** What is wrong with an expression. */
+/** A problem of an expression. */
 export interface ExpressionProblem {
   readonly text: string
-  /** False for what can be evaluated, but gives nothing. */
+  /** False for an expression that can be evaluated, but has no result. */
   readonly isError: boolean
 }
 
 /**
- * Why an expression cannot be right where it stands: it cannot be parsed, calls a function that does not exist or has other arguments, names an
- * element that does not exist, or tests for a type that a value cannot have. What depends on data is not judged, nor is what follows it.
+ * The problem of an expression that cannot be right at its place: it cannot be parsed, calls a function that does not exist or takes other arguments, names
+ * an element that does not exist, or tests for a type that a value cannot have. Steps that depend on data, and those after them, are not checked.
  *
  * @throws {OperationError} `too-costly` for an expression that is too long or deep.
  */
@@ -51,7 +51,7 @@ interface Check extends ExpressionPlace {
   readonly problems: ExpressionProblem[]
   /** True outside the arguments of functions, where an expression may begin with the name of a type. */
   readonly isStart: boolean
-  /** True where variables may be those of the expression itself. */
+  /** True when the expression may define variables itself. */
   readonly definesVariables: boolean
 }
 
@@ -82,7 +82,7 @@ function typesOf(ast: Ast, check: Check, focus: Types): Types {
   }
 }
 
-/** What FHIR gives to expressions; `extension` to those about the context of one. */
+/** The variables that FHIR defines; `extension` is for context invariants of extensions. */
 const VARIABLES: ReadonlySet<string> = new Set(['resource', 'rootResource', 'context', 'extension', 'terminologies', 'factory', 'server'])
 
 function checkVariable(name: string, { problems, definesVariables }: Check): void {
@@ -101,7 +101,7 @@ function binaryTypes({ operator, left, right }: Ast & { kind: 'binary' }, check:
 
 interface Cast {
   readonly from: Types
-  /** False for a question of the type. */
+  /** False when the type is only tested. */
   readonly isCast: boolean
 }
 
@@ -147,7 +147,7 @@ function memberTypes({ target, name }: Ast & { kind: 'member' }, check: Check, f
   return name === 'System' || name === 'FHIR' ? undefined : step(check, focus, name)
 }
 
-/** An expression for several types may begin with each; one that begins with another type than its own is never true. */
+/** An expression for several types may begin with each of them. One that begins with another type is an error, because it never matches. */
 function otherStart({ model, problems }: Check, type: TypeDefinition, focus: readonly TypeDefinition[]): Types {
   const isAbstract = focus.some(({ name }) => name === 'Resource' || name === 'DomainResource')
   if (!isAbstract && !focus.some((one) => isSubtype(model, type, one.name)))
@@ -155,7 +155,7 @@ function otherStart({ model, problems }: Check, type: TypeDefinition, focus: rea
   return [type]
 }
 
-/** What can be anything has any element. */
+/** Types that may have any element. */
 const ANYTHING: ReadonlySet<string> = new Set(['Resource', 'DomainResource', 'Any', 'Element', 'BackboneElement', 'xhtml'])
 
 function step(check: Check, from: Types, name: string): Types {
@@ -169,7 +169,7 @@ function step(check: Check, from: Types, name: string): Types {
   return types.every((type) => type !== undefined) ? types : undefined
 }
 
-/** Functions that give what they are called on, or a part of it. */
+/** Functions that return their input or a part of it. */
 const SAME: ReadonlySet<string> = new Set([
   'where',
   'first',

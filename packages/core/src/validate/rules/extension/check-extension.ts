@@ -31,14 +31,14 @@ const EXTENSION_RELEASE: FindingDefinition = defineFinding(
 )
 const EXTENSION_URL_MISSING: FindingDefinition = defineFinding('extension-url-missing', 'error', 'invalid', 'Add the url of the extension.')
 
-/** Extensions by their url. */
+/** Extensions and their urls. */
 export const extensionRule: NodeRule = {
   on: ['Extension'],
   finds: [EXTENSION_URL_MISSING, EXTENSION_URL, EXTENSION_UNKNOWN, EXTENSION_RELEASE, EXTENSION_CONTEXT],
   check: checkExtension,
 }
 
-/** Checks that the url of an extension is one, and that it has a definition. What is inside a complex extension is named by that one's. */
+/** Checks that the url of an extension is valid and has a definition. The parts of a complex extension are defined by that extension. */
 function checkExtension(run: Run, node: FhirNode): void {
   const url = isObject(node.value) ? stringAt(node.value, 'url') : undefined
   if (url === undefined || url === '') run.findings.report(EXTENSION_URL_MISSING, node, { text: 'The extension must have a url.' })
@@ -72,12 +72,12 @@ function checkAbsolute(run: Run, node: FhirNode, url: string): void {
   run.findings.report(EXTENSION_UNKNOWN, node, { text: `The extension ${quoted(url)} could not be found.`, severity })
 }
 
-/** A guide may define the extension itself, and where it can be used. */
+/** A guide may define the extension itself, and its contexts. */
 function hasContexts(profile: Profile | undefined | Pending): boolean {
   return profile === PENDING || (profile?.extension?.contexts.length ?? 0) > 0
 }
 
-/** An extension for an element of another release is one for what that release has, on the type that has it there. */
+/** Checks an extension for an element of another release: that release must have the element, and the extension must be on the type with that element. */
 function checkOtherRelease(run: Run, node: FhirNode, { url, element }: { url: string; element: ExtensionElement }): void {
   const problem = elementProblem(run, element)
   if (problem !== undefined) {
@@ -113,7 +113,7 @@ function isRepeated(
   return node.index > objectsAt(holder, node.slot?.name ?? '').findIndex((one) => one['url'] === url)
 }
 
-/** HL7's lists of the extensions of earlier releases leave out what R4 has; that of R5 has all. */
+/** HL7's lists of extensions for earlier releases leave out the elements that R4 has; the list for R5 has all. */
 function isEarlier(release: string): boolean {
   return release < '4'
 }
@@ -132,13 +132,13 @@ function checkPart(run: Run, node: FhirNode, url: string): void {
   }
 }
 
-/** The urls of the extensions that a complex one is made of. */
+/** The urls of the parts of a complex extension. */
 function partsOf(run: Run, profile: Profile): readonly string[] {
   const slices = rootsOf(run, profile).flatMap(({ children }) => children.get('extension')?.slices ?? [])
   return slices.flatMap((slice) => extensionUrl(slice) ?? [])
 }
 
-/** The definition of an extension, as a list of at most one. The extensions inside a complex one are defined with it, not by themselves. */
+/** The definition of an extension, as a list of at most one. Parts of a complex extension are defined within it, not separately. */
 export function extensionProfile(run: Run, node: FhirNode): readonly Profile[] {
   const url = isObject(node.value) ? stringAt(node.value, 'url') : undefined
   if (url === undefined || url === '' || !url.includes(':')) return []
@@ -146,10 +146,10 @@ export function extensionProfile(run: Run, node: FhirNode): readonly Profile[] {
   return profile === undefined || profile === PENDING || profile.type !== 'Extension' ? [] : [profile]
 }
 
-/** Extensions whose definition is not loaded, and that are not errors. */
+/** Extensions that are not errors although their definition is not loaded. */
 interface Exemption {
   readonly urls: RegExp
-  /** `undefined` for what is not reported. */
+  /** `undefined` when they are not reported. */
   readonly severity: Finding['severity'] | undefined
 }
 
@@ -161,13 +161,13 @@ interface Exemption {
 const EXEMPTIONS: readonly Exemption[] = [
   // Hosts for examples, and DICOM's: HL7's validator allows their extensions whether they are defined or not, and R4's examples use them.
   { urls: /^https?:\/\/(?:[a-z0-9.-]+\.)?(?:example\.org|acme\.com|nema\.org)(?:\/|$)/, severity: undefined },
-  // What the tools write that publish FHIR; HL7's validator allows it. Its definitions are in a package of its own that definitions do not depend on.
+  // Extensions that FHIR's publishing tools write. HL7's validator allows them. Their definitions are in a package that no other package depends on.
   { urls: /^https?:\/\/hl7\.org\/fhir\/tools\//, severity: undefined },
   // R4's own examples use extensions of US Core, whose definitions R4 does not include.
   { urls: /^http:\/\/hl7\.org\/fhir\/us\/core\//, severity: 'warning' },
 ]
 
-/** How an extension is reported that has no definition; `undefined` when it is not. */
+/** The severity of an extension without a definition; `undefined` when it is not reported. */
 function unknownSeverity(url: string, domains: readonly string[]): Finding['severity'] | undefined {
   if (domains.some((domain) => url.startsWith(domain))) return undefined
   const exemption = EXEMPTIONS.find(({ urls }) => urls.test(url))

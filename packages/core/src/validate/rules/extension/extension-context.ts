@@ -31,7 +31,7 @@ const EXTENSION_OUTDATED: FindingDefinition = defineFinding(
   'Use the replacement that the definition of the extension names.',
 )
 
-/** Extensions by where they are used. */
+/** Extensions and the places where they are used. */
 export const extensionContextRule: NodeRule = {
   on: ['Extension'],
   finds: [EXTENSION_CONTEXT, EXTENSION_MODIFIER, EXTENSION_OUTDATED],
@@ -55,7 +55,7 @@ interface Definition {
   readonly rule: ExtensionRule
 }
 
-/** Once for each extension: it may occur in hundreds of places. */
+/** Reports an outdated extension once, because it may occur in hundreds of places. */
 function noteOutdated(run: Run, node: FhirNode, { profile, rule: { outdated } }: Definition): void {
   if (outdated === undefined || run.indexes.noted.has(profile.canonical)) return
   run.indexes.noted.add(profile.canonical)
@@ -63,7 +63,7 @@ function noteOutdated(run: Run, node: FhirNode, { profile, rule: { outdated } }:
   run.findings.report(EXTENSION_OUTDATED, node, { text, profile: profile.canonical })
 }
 
-/** R4, as definitions write it. */
+/** R4, in the form that definitions use. */
 const RELEASE = '4.0'
 
 function checkReleases(run: Run, { parent }: FhirNode, { profile, rule: { releases } }: Definition): void {
@@ -105,7 +105,7 @@ function reportUnknownProfile(run: Run, parent: FhirNode, { profile, context }: 
   })
 }
 
-/** Where an extension for an element of another release may be used follows from its url, which is looked at elsewhere. */
+/** Checks the contexts of an extension. `checkOtherRelease` decides where an extension for an element of another release may be used. */
 function checkContext(run: Run, { parent }: FhirNode, { profile, rule: { contexts } }: Definition): void {
   if (parent === undefined) return
   for (const context of contexts) reportUnknownProfile(run, parent, { profile, context })
@@ -131,7 +131,7 @@ function checkInvariants(run: Run, { parent }: FhirNode, { profile, rule: { inva
   }
 }
 
-/** Where R4 itself uses extensions besides the contexts that it publishes for them. */
+/** Places where R4 itself uses extensions, beyond their published contexts. */
 const FURTHER_PLACES: ReadonlyMap<string, readonly string[]> = new Map([
   [`${TYPE_URL}structuredefinition-fhir-type`, ['ElementDefinition.type']],
   [`${TYPE_URL}regex`, ['ElementDefinition.type']],
@@ -148,7 +148,10 @@ function isIn(run: Run, parent: FhirNode, { type, expression }: ExtensionContext
   return found === PENDING || found?.some((item) => isNode(item) && pathOf(item) === pathOf(parent)) === true
 }
 
-/** What an expression of a definition gives; `undefined` where it cannot be evaluated, so that it allows nothing, as an invariant that cannot be evaluated is not met. */
+/**
+ * The result of an expression in a definition. `undefined` if it cannot be evaluated: then it allows nothing, as an invariant that cannot be evaluated is
+ * not met.
+ */
 function evaluated<T>(evaluate: () => T): T | undefined {
   try {
     return evaluate()
@@ -158,23 +161,23 @@ function evaluated<T>(evaluate: () => T): T | undefined {
   }
 }
 
-/** An extension on an extension may also be on its value. */
+/** True for an extension with the url. A context of type `extension` also covers the value of that extension. */
 function isWithin({ type, value }: FhirNode, url: string): boolean {
   return type.name === 'Extension' && isObject(value) && value['url'] === url
 }
 
-/** An element context is a path from a type, or a type; what holds for a type holds for what specialises it. */
+/** Whether an element context matches: it is a type, or a path from a type. A context for a type also covers types that specialise it. */
 function isElement(run: Run, parent: FhirNode, expression: string): boolean {
   const context = profileContext(expression)
   if (context !== undefined) return isInProfile(run, parent, { context, names: namesAround(run, parent) })
   const path = expression.replace(/\[x\]/g, '')
   if (path === 'CanonicalResource' || path === 'MetadataResource') return isCanonicalResource(parent)
   if (path === 'Element' || typeNames(run, parent.type.name).includes(path)) return true
-  // A path from a type around is the rarer way, and takes longer.
+  // Paths are checked last, because they are rarer and take longer.
   return path.includes('.') && namesAround(run, parent).includes(path)
 }
 
-/** The names by which contexts can mean an element: its type, what that derives from, and its path from each type around it. */
+/** The names by which contexts can mean an element: its type, the types that this derives from, and its path from each type around it. */
 export function namesAround(run: Run, node: FhirNode): readonly string[] {
   const names = new Set<string>(typeNames(run, node.type.name))
   const steps: string[] = []
@@ -188,7 +191,7 @@ export function namesAround(run: Run, node: FhirNode): readonly string[] {
   return [...names]
 }
 
-/** A type and all that it specialises. */
+/** A type and all types that it specialises. */
 function typeNames(run: Run, name: string): readonly string[] {
   const names: string[] = []
   for (let type = run.model.type(name); type !== undefined; type = type.base === undefined ? undefined : run.model.type(type.base))

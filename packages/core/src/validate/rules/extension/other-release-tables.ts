@@ -1,15 +1,15 @@
 /**
- * What other releases have and R4 has not: types, and elements of types that R4 has too, by the element that they are in. What is inside these is
+ * Content of other releases that R4 does not have: types, and elements of types that R4 has too, by the element that contains them. Their own content is
  * not listed. Taken from the types that `@types/fhir` declares for each release.
  */
 interface ReleaseTable {
-  /** Names with spaces between. */
+  /** Names, separated by spaces. */
   readonly types: string
-  /** `Account:currency,balance Account.coverage:start` */
+  /** Such as `Account:currency,balance Account.coverage:start`. */
   readonly elements: string
 }
 
-/** By the number in the urls of extensions. */
+/** By the number of the release in urls of extensions. */
 export const OTHER_RELEASES: Readonly<Record<string, ReleaseTable>> = {
   '1.0': {
     types:

@@ -6,7 +6,7 @@ import { OTHER_RELEASES } from './other-release-tables.js'
 /** Numbers of releases and of their drafts. */
 const RELEASES = /^(?:1\.[0-8]|3\.[0-6]|4\.[0-6]|5\.0|6\.0)$/
 
-/** What is wrong with an element of another release, as the end of a sentence. */
+/** The problem with an element of another release, as the end of a sentence. */
 export function elementProblem({ model, definitions }: Run, { release, type, path }: ExtensionElement): string | undefined {
   if (!RELEASES.test(release)) return `there is no release ${release}`
   if (release === '4.0') return `FHIR ${release} is the release of the resource: use the element itself`
@@ -22,7 +22,7 @@ function isTypeOf(type: string): boolean {
   return Object.values(OTHER_RELEASES).some(({ types }) => ` ${types} `.includes(` ${type} `))
 }
 
-/** Follows a path through the types of R4, up to an element that only the other release has. */
+/** Follows a path through the types of R4, to an element that only the other release has. */
 function hasElement(model: TypeModel, path: string, listed: string): boolean {
   const [first = '', ...steps] = path.split('.')
   let type = first
@@ -47,8 +47,8 @@ function isChoiceOf(name: string, stem: string): boolean {
 }
 
 /**
- * Whether R4 has the element too, with all that it can be: then its value belongs there. Codes that another value set has, and references to other types, are
- * what an extension is for.
+ * Whether R4 has the element with all its types, so that the value belongs there. An extension is right for codes of another value set and for references to
+ * other types.
  */
 export function isUnchanged({ model, definitions }: Run, { release, path }: ExtensionElement): boolean {
   const element = definitions.otherRelease(release)?.element(path)
@@ -74,7 +74,7 @@ function slotsAt(model: TypeModel, path: string): readonly ElementSlot[] {
   return slots
 }
 
-/** True where an extension for an element can be: on the element, or on what it is in. */
+/** True if an extension for the element at `path` can be on the element `name`: that element, or one that contains it. */
 export function isUpTo(path: string, name: string): boolean {
   return path === name || path.startsWith(`${name}.`)
 }

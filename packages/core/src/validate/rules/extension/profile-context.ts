@@ -19,13 +19,13 @@ export function profileContext(expression: string): ProfileContext | undefined {
   return end > 0 && expression.includes(':') ? { canonical: expression.slice(0, end), element: expression.slice(end + 1) } : undefined
 }
 
-/** True when the profile is not there. */
+/** True if the profile is not known. */
 export function isProfileUnknown(run: Run, { canonical }: ProfileContext): boolean {
   return run.definitions.profile(canonical) === undefined
 }
 
 /**
- * Whether a node is the element of the profile, and conforms to what the profile says of it.
+ * Whether a node is the element of the profile, and conforms to the profile's requirements on it.
  *
  * @param names The names by which contexts can mean the node.
  */
