@@ -1,4 +1,5 @@
 import { OperationError } from '../errors/index.js'
+import { ownCopy } from '../json/index.js'
 import type { SessionRecord, SessionState, SessionStore, UserRecord } from '../storage/index.js'
 
 type UserStore = Pick<SessionStore, 'user' | 'putUser' | 'setUserState' | 'raiseEpoch'>
@@ -18,7 +19,7 @@ function userStore(): UserStore {
   return {
     user: async (sub) => users.get(sub),
     async putUser(sub, claims) {
-      const user = { ...(users.get(sub) ?? newUser(sub)), claims: { ...claims } }
+      const user = { ...(users.get(sub) ?? newUser(sub)), claims: ownCopy(claims) }
       users.set(sub, user)
       return user
     },
@@ -49,7 +50,7 @@ function sessionsStore(): Omit<SessionStore, keyof UserStore | 'useOnce'> {
       if (sessions.has(session.loginId) || byDigest.has(session.digest)) {
         throw new OperationError('conflict', 'This session exists already.')
       }
-      sessions.set(session.loginId, { ...session })
+      sessions.set(session.loginId, ownCopy(session))
       byDigest.set(session.digest, session.loginId)
     },
     session: async (loginId) => sessions.get(loginId),

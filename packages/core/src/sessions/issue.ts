@@ -68,16 +68,17 @@ const MAX_USER_AGENT = 256
 /** Creates a session. @throws {TypeError} for an invalid input. @throws {OperationError} `forbidden` when the user is not active. */
 export async function createSession(services: SessionServices, input: NewSession): Promise<IssuedToken> {
   checkSession(services, input)
+  // What was checked is what is granted, whatever the caller does with the list meanwhile.
+  const given = { ...input, scopes: [...(input.scopes ?? DEFAULT_SCOPES)] }
   const user = await userFor(services, input.user)
   if (user.state !== 'active') throw new OperationError('forbidden', 'The user is disabled or deleted.')
   const token = newToken(services.random)
   const now = services.now()
   const session = sessionRecord(services, {
-    ...input,
+    ...given,
     user,
-    scopes: input.scopes ?? DEFAULT_SCOPES,
     digest: sha256(token),
-    expiresAt: now + (input.ttl ?? DEFAULT_TTL_SECONDS) * 1_000,
+    expiresAt: now + (given.ttl ?? DEFAULT_TTL_SECONDS) * 1_000,
   })
   await services.store.addSession(session)
   await auditCreation(services, session)

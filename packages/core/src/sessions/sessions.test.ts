@@ -103,6 +103,22 @@ describe('tokens', () => {
     },
   )
 
+  it('grant what they were made with, whatever becomes of the lists and claims that were given or returned', async () => {
+    const { sessions } = world()
+    const scopes = ['openid']
+    const user = { sub: 'ann', address: { country: 'NL' } }
+    const made = sessions.create({ user, scopes })
+    scopes.push('system/*.cruds')
+    const { token } = await made
+    user.address.country = 'BE'
+    const first = await sessions.verify(token)
+    expect(first).toMatchObject({ scopes: ['openid'], claims: { address: { country: 'NL' } } })
+    Reflect.apply(Array.prototype.push, first.scopes, ['system/*.cruds'])
+    Reflect.set(Object(first.claims['address']), 'country', 'BE')
+    for (const { scopes: listed } of await sessions.list('ann')) Reflect.apply(Array.prototype.push, listed, ['system/*.cruds'])
+    expect(await sessions.verify(token)).toMatchObject({ scopes: ['openid'], claims: { address: { country: 'NL' } } })
+  })
+
   it('are refused from the moment they expire', async () => {
     const { sessions, clock } = world()
     const { token } = await sessions.create({ user: 'ann', ttl: 10 })

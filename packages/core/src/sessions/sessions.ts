@@ -1,5 +1,6 @@
 import { AMOUNT, checkOptions, CLOCK, FUNCTION, having, inputShape, listOf, needed, oneOf, TEXT, type InputShape } from '../input/index.js'
 import { OperationError } from '../errors/index.js'
+import { ownCopy } from '../json/index.js'
 import type { SessionRecord, SessionStore } from '../storage/index.js'
 import { type AuditOrigin, createAudit, type AuditEntry, type AuditOptions } from './audit.js'
 import {
@@ -193,5 +194,5 @@ async function listActive(services: SessionServices, sub: string): Promise<reado
   const user = await services.store.user(sub)
   // Expired sessions are kept for days; if they were included, they could displace an old session that is still active.
   const sessions = await services.store.sessionsOf(sub, MAX_LISTED, { state: 'active', expiresAfter: services.now() })
-  return sessions.filter((session) => isActive(services, { session, user }))
+  return ownCopy(sessions.filter((session) => isActive(services, { session, user })))
 }

@@ -1,4 +1,4 @@
-import { isString } from '../json/index.js'
+import { isString, ownCopy } from '../json/index.js'
 import type { KnownSession, SessionRecord, SessionStore, UserRecord } from '../storage/index.js'
 import { after, isPending, type Awaitable } from '../work/index.js'
 import { rejected, type RejectionReason, type SessionServices } from './state.js'
@@ -77,8 +77,8 @@ function principalOf(session: SessionRecord, user: UserRecord | undefined): Prin
   return {
     sub: session.sub,
     loginId: session.loginId,
-    scopes: session.scopes,
-    claims: user?.claims ?? {},
+    scopes: [...session.scopes],
+    claims: ownCopy(user?.claims ?? {}),
     expiresAt: session.expiresAt,
     ...(session.client !== undefined && { client: session.client }),
     ...(session.project !== undefined && { project: session.project }),

@@ -1,0 +1,9 @@
+import { isObject } from './narrow.js'
+
+/** A copy of a JSON value that shares no object with it, for somebody who may change it. */
+export function ownCopy<T>(value: T): T
+export function ownCopy(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item) => ownCopy(item))
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, ownCopy(member)]))
+}
