@@ -4,7 +4,7 @@ import { createContext, forRequest } from 'fhir-ops/context'
 import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
 import { createSessions } from 'fhir-ops/sessions'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { cqlOperations, evaluateCql } from '../src/index.js'
+import { cqlOperations, evaluateCql, toParameters } from '../src/index.js'
 import { createTranslator } from '../src/translator/index.js'
 import { libraryWith, type LibraryJson } from './library.fixture.js'
 
@@ -298,6 +298,27 @@ describe('$cql', () => {
     const translator = { translate: () => new Promise<never>(() => {}) }
     const evaluation = evaluateCql(forRequest(ctx, {}), { expression: '1' }, { translator })
     await expect(evaluation).rejects.toMatchObject({ code: 'computation-timeout' })
+  })
+
+  it('data that changed since the last call is compared as it is now, and answers share nothing with it', async () => {
+    const { indexer: _indexer, ...release } = r4()
+    const ctx = createContext({ ...release, storage: memoryStorage() })
+    const translator = await createTranslator({ model: release.types })
+    const patients = ['a', 'b'].map((id) => ({ resourceType: 'Patient', id, name: [{ family: 'x' }] }))
+    const library = libraryWith(
+      'Names',
+      "library Names\nusing FHIR version '4.0.1'\ncontext Unfiltered\ndefine Names: distinct ([Patient] P return all P.name)\ndefine Patients: [Patient]",
+    )
+    const answer = async (): Promise<readonly object[]> => {
+      const { values } = await evaluateCql(ctx, { library, data: patients }, { translator })
+      return toParameters(values).parameter ?? []
+    }
+    expect(await answer()).toHaveLength(1 + 2)
+    for (const name of patients[0]?.name ?? []) name.family = 'y'
+    const second = await answer()
+    expect(second).toHaveLength(2 + 2)
+    patients[1]?.name.splice(0, 1, { family: 'z' })
+    expect(second).toContainEqual({ name: 'Patients', resource: { resourceType: 'Patient', id: 'b', name: [{ family: 'x' }] } })
   })
 
   it.each([

@@ -14,6 +14,7 @@ import type {
   Resource,
 } from 'fhir/r4.js'
 import { coverageExtension, criteriaItems, explanationExtension } from '../explain/index.js'
+import { ownCopy } from '../json/index.js'
 import type { SubjectFailure } from './languages/index.js'
 import type { EvaluatedGroup, EvaluatedPopulations, EvaluatedStratum, EvaluateMeasureResult } from './result.js'
 import { reportSubject } from './report-subject.js'
@@ -51,7 +52,7 @@ export function toMeasureReport(result: EvaluateMeasureResult): MeasureReport {
     ...(about.subject !== undefined && { subject: about.subject }),
     date,
     period: { ...period },
-    ...(improvementNotation !== undefined && { improvementNotation }),
+    ...(improvementNotation !== undefined && { improvementNotation: ownCopy(improvementNotation) }),
     ...(group.length > 0 && { group }),
     ...(evaluatedResource.length > 0 && { evaluatedResource }),
   }
@@ -76,7 +77,7 @@ const GROUP_NOTATION = 'http://hl7.org/fhir/us/davinci-deqm/StructureDefinition/
 function groupExtensions({ component, improvementNotation }: EvaluatedGroup): readonly Extension[] {
   return [
     ...(component === undefined ? [] : [measureInfo(component)]),
-    ...(improvementNotation === undefined ? [] : [{ url: GROUP_NOTATION, valueCodeableConcept: improvementNotation }]),
+    ...(improvementNotation === undefined ? [] : [{ url: GROUP_NOTATION, valueCodeableConcept: ownCopy(improvementNotation) }]),
   ]
 }
 
@@ -89,12 +90,12 @@ function groupOf(one: EvaluatedGroup, contained: Resource[]): MeasureReportGroup
   )
   const stratifier = stratifiers.map(({ id, code, strata }): MeasureReportGroupStratifier => {
     const stratum = strata.map((one) => ({ ...valuesOf(one), ...populationsOf(one, contained) }))
-    return { ...(id !== undefined && { id }), ...(code !== undefined && { code: [code] }), ...(stratum.length > 0 && { stratum }) }
+    return { ...(id !== undefined && { id }), ...(code !== undefined && { code: [ownCopy(code)] }), ...(stratum.length > 0 && { stratum }) }
   })
   const head = {
     ...(id !== undefined && { id }),
     ...(extension.length > 0 && { extension: [...extension] }),
-    ...(code !== undefined && { code }),
+    ...(code !== undefined && { code: ownCopy(code) }),
   }
   return { ...head, ...own, ...(stratifier.length > 0 && { stratifier }) }
 }
@@ -106,7 +107,7 @@ interface Counts {
 
 function populationsOf({ populations, score, scoreUnit }: EvaluatedPopulations, contained: Resource[]): Counts {
   const population = populations.map(({ members, evidence = [], ...one }) => ({
-    ...one,
+    ...ownCopy(one),
     ...(evidence.length > 0 && { extension: evidence.map(evidenceExtension) }),
     ...(members !== undefined && listed(members, contained)),
   }))
@@ -136,7 +137,7 @@ function itemOf(member: string): Reference {
 const VALUE_EXTENSION = 'http://hl7.org/fhir/5.0/StructureDefinition/extension-MeasureReport.group.stratifier.stratum.value'
 
 function valuesOf({ value, quantity, components }: EvaluatedStratum): MeasureReportGroupStratifierStratum {
-  if (components !== undefined) return { component: components.map((one) => ({ ...one })) }
-  const extension: Extension[] = quantity === undefined ? [] : [{ url: VALUE_EXTENSION, valueQuantity: quantity }]
-  return { ...(extension.length > 0 && { extension }), ...(value !== undefined && { value }) }
+  if (components !== undefined) return { component: ownCopy([...components]) }
+  const extension: Extension[] = quantity === undefined ? [] : [{ url: VALUE_EXTENSION, valueQuantity: ownCopy(quantity) }]
+  return { ...(extension.length > 0 && { extension }), ...(value !== undefined && { value: ownCopy(value) }) }
 }

@@ -1,4 +1,5 @@
 import type { Extension, Observation, Reference } from 'fhir/r4.js'
+import { ownCopy } from '../json/index.js'
 import { conceptOf, isQuantity } from './concept.js'
 import type { EvaluatedEvidence, EvaluatedSupplement, EvaluateMeasureResult } from './result.js'
 import type { StratumValue } from './tally.js'
@@ -27,13 +28,13 @@ export function supplementOf(
   const observations = values.map(({ value, count }, at): Observation => {
     const own = code ?? { text: id ?? `Supplemental data ${index + 1}` }
     const concept = conceptOf(value.concept)
-    return {
+    return ownCopy<Observation>({
       resourceType: 'Observation',
       id: `supplement-${index + 1}-${at + 1}`,
       extension: [measureInfo({ measure: measure ?? result.measure, populationId: id })],
       status: 'final',
       ...(result.type === 'individual' ? { code: own, ...valueOf(value) } : { code: concept ?? own, valueInteger: count }),
-    }
+    })
   })
   return {
     observations,
@@ -89,8 +90,8 @@ export function evidenceExtension({ name, description, code, values }: Evaluated
     extension: [
       { url: 'name', valueCode: name },
       ...(description === undefined ? [] : [{ url: 'description', valueString: description }]),
-      ...(code === undefined ? [] : [{ url: 'code', valueCodeableConcept: code }]),
-      ...values,
+      ...(code === undefined ? [] : [{ url: 'code', valueCodeableConcept: ownCopy(code) }]),
+      ...ownCopy(values),
     ],
   }
 }

@@ -8,7 +8,7 @@ import type {
 import type { Explained } from '../context/index.js'
 import { checkResult, OperationError } from '../errors/index.js'
 import { explanationExtension } from '../explain/index.js'
-import { objectsAt, stringAt, type JsonObject } from '../json/index.js'
+import { objectsAt, ownCopy, stringAt, type JsonObject } from '../json/index.js'
 import { STANDARDS_STATUS, type ConceptText, type ValueSetDefinition } from '../terminology/index.js'
 import { finished, type Work } from '../work/index.js'
 
@@ -103,7 +103,7 @@ const TEXTS = ['language', 'url', 'version', 'name', 'title'] as const
 
 /** Returns `compose`, and the contained resources to which it may refer. */
 function definitionOf({ compose, contained }: JsonObject): JsonObject {
-  return { ...(contained !== undefined && { contained }), ...(compose !== undefined && { compose }) }
+  return ownCopy({ ...(contained !== undefined && { contained }), ...(compose !== undefined && { compose }) })
 }
 
 const STATUSES = ['draft', 'active', 'retired', 'unknown'] as const
@@ -131,7 +131,7 @@ function definitionExtensions(resource: JsonObject): Extension[] {
   if (resource['extension'] === undefined) return []
   return objectsAt(resource, 'extension').flatMap((item) => {
     const url = stringAt(item, 'url')
-    return url === undefined || url === STANDARDS_STATUS ? [] : [{ ...item, url }]
+    return url === undefined || url === STANDARDS_STATUS ? [] : [ownCopy({ ...item, url })]
   })
 }
 
@@ -154,7 +154,7 @@ function* writingEntries(entries: readonly ExpansionEntry[], level = 1): Work<Va
 
 /** Creates an item of `ValueSet.expansion.contains` from one code, without its child codes. */
 export function toContains(entry: ExpansionEntry): ValueSetExpansionContains {
-  const extension = [...entry.extensions, ...entry.properties.map(entryProperty)]
+  const extension = [...ownCopy(entry.extensions), ...entry.properties.map(entryProperty)]
   return {
     ...(extension.length > 0 && { extension }),
     system: entry.system,
@@ -173,12 +173,12 @@ const OF_DESIGNATIONS: ReadonlySet<string> = new Set(['http://hl7.org/fhir/Struc
 function writeDesignation({ value, language, use, extension }: ConceptText): ValueSetComposeIncludeConceptDesignation {
   const kept = extension.flatMap((item) => {
     const url = stringAt(item, 'url')
-    return url !== undefined && OF_DESIGNATIONS.has(url) ? [{ ...item, url }] : []
+    return url !== undefined && OF_DESIGNATIONS.has(url) ? [ownCopy({ ...item, url })] : []
   })
   return {
     ...(kept.length > 0 && { extension: kept }),
     ...(language !== undefined && { language }),
-    ...(use !== undefined && { use }),
+    ...(use !== undefined && { use: ownCopy(use) }),
     value,
   }
 }
@@ -188,7 +188,7 @@ function entryProperty({ code, value: [name, value] }: EntryProperty): Extension
     url: `${LATER}.contains.property`,
     extension: [
       { url: 'code', valueCode: code },
-      { url: 'value', [name]: value },
+      { url: 'value', [name]: ownCopy(value) },
     ],
   }
 }

@@ -2,6 +2,7 @@ import { checkResult } from '../errors/index.js'
 import type { Parameters, ParametersParameter } from 'fhir/r4.js'
 import type { Explained } from '../context/index.js'
 import { explanationParameter } from '../explain/index.js'
+import { ownCopy } from '../json/index.js'
 import { parameterOf } from '../parameters/index.js'
 import { PREFERRED_FOR_LANGUAGE, type ConceptText } from '../terminology/index.js'
 
@@ -64,7 +65,7 @@ function designationParameter({ value, language, dialects, use, main, supplement
     name: 'designation',
     part: [
       ...parameterOf('language', 'valueCode', main ? (dialects?.[0] ?? language) : language),
-      ...parameterOf('use', 'valueCoding', main ? PREFERRED_FOR_LANGUAGE : use),
+      ...parameterOf('use', 'valueCoding', ownCopy(main ? PREFERRED_FOR_LANGUAGE : use)),
       { name: 'value', valueString: value },
       ...parameterOf('source', 'valueCanonical', supplement),
     ],
@@ -76,7 +77,7 @@ function propertyParameter({ code, value: [name, value], description, codeDispla
     name: 'property',
     part: [
       { name: 'code', valueCode: code },
-      { name: 'value', [name]: value },
+      { name: 'value', [name]: ownCopy(value) },
       ...parameterOf('code-display', 'valueString', codeDisplay),
       ...parameterOf('description', 'valueString', description),
     ],

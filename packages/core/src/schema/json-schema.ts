@@ -1,7 +1,7 @@
 import type { OperationContext } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import { checkInput, COUNT, inputShape, needed, oneOf, TEXT } from '../input/index.js'
-import type { JsonObject } from '../json/index.js'
+import { ownCopy, type JsonObject } from '../json/index.js'
 import { TYPE_URL } from '../validate/run/element-rule.js'
 import { profileRef, startMaking, type Making, type Unexpressed } from './making.js'
 import { profileSchema, typeSchema } from './type-schema.js'
@@ -66,7 +66,8 @@ async function definitions({ waiting, pace }: Making): Promise<JsonObject> {
   const made: [string, JsonObject][] = []
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
     await pace.step()
-    made.push([next.name, await next.make()])
+    // Parts that are the same in every schema stand in each of them once for all.
+    made.push([next.name, ownCopy(await next.make())])
   }
   return Object.fromEntries(made)
 }

@@ -2,7 +2,7 @@ import { resolveCanonical } from '../content/index.js'
 import { createPace, type OperationContext } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import { checkInput, inputShape, OBJECT, TEXT } from '../input/index.js'
-import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../json/index.js'
+import { isObject, objectAt, objectsAt, ownCopy, stringAt, type JsonObject } from '../json/index.js'
 import { TYPE_URL } from '../text/index.js'
 import { applied } from './apply-differential.js'
 import type { Building, SnapshotProblem, SnapshotSource } from './building.js'
@@ -43,11 +43,11 @@ export async function generateSnapshot(ctx: OperationContext, input: SnapshotInp
   if (definition['resourceType'] !== 'StructureDefinition')
     throw new OperationError('definition-invalid', 'Only a StructureDefinition has a snapshot.', { expression: ['resourceType'] })
   if (objectsAt(objectAt(definition, 'differential'), 'element').length === 0 && objectAt(definition, 'snapshot') !== undefined)
-    return { definition, problems: [] }
+    return { definition: ownCopy(definition), problems: [] }
   const find = async (canonical: string): Promise<JsonObject | undefined> =>
     (await resolveCanonical(ctx.content, 'StructureDefinition', canonical))?.resource
   const { elements, problems } = await buildSnapshot(definition, { pace: createPace(ctx), find })
-  return { definition: { ...definition, snapshot: { element: elements } }, problems }
+  return { definition: ownCopy({ ...definition, snapshot: { element: elements } }), problems }
 }
 
 async function definitionIn(ctx: OperationContext, { definition, url }: SnapshotInput): Promise<JsonObject> {

@@ -2,6 +2,7 @@ import type { CodeableConcept, OperationOutcome, Parameters, ParametersParameter
 import type { Explained } from '../context/index.js'
 import { checkResult, writeIssue } from '../errors/index.js'
 import { explanationParameter } from '../explain/index.js'
+import { ownCopy } from '../json/index.js'
 import { parameterOf } from '../parameters/index.js'
 import type { ConceptStatus } from '../terminology/index.js'
 import type { CodingResult } from './check-coding.js'
@@ -43,7 +44,7 @@ export function toParameters(result: ValidateCodeResult): Parameters {
       ...parameterOf('system', 'valueUri', result.system),
       ...parameterOf('version', 'valueString', result.version),
       ...parameterOf('display', 'valueString', result.display),
-      ...parameterOf('codeableConcept', 'valueCodeableConcept', result.concept),
+      ...parameterOf('codeableConcept', 'valueCodeableConcept', ownCopy(result.concept)),
       ...parameterOf('inactive', 'valueBoolean', result.inactive),
       ...parameterOf('status', 'valueCode', result.status),
       ...parameterOf('normalized-code', 'valueCode', result.normalizedCode),

@@ -7,7 +7,7 @@ export function isElementOfType(model: TypeModel, { type }: FhirElement, name: s
   return type.name === name || isSubtype(model, type, name)
 }
 
-/** Makes the CQL value of a JSON resource; `undefined` when the model does not know its type. */
+/** Makes the CQL value of a JSON resource, which must not change afterwards; `undefined` when the model does not know its type. */
 export function resourceElement(model: TypeModel, json: unknown): FhirElement | undefined {
   const name = typeof json === 'object' && json !== null && 'resourceType' in json ? json.resourceType : undefined
   const type = typeof name === 'string' ? model.type(name) : undefined

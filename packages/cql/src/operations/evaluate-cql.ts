@@ -3,6 +3,7 @@ import { createPace, explained, type Explained, type ExplainOption } from 'fhir-
 import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
 import { subjectLinks } from 'fhir-ops/internal/evaluate'
+import { ownCopy } from 'fhir-ops/internal/json'
 import type { Evaluation, EvaluationMessage, NodeTrace, RetrieveRequest } from '../compile/compiler.js'
 import { explainDefinitions } from '../explain/explain-definitions.js'
 import { RETRIEVED_PROFILES, type RetrievedProfiles } from '../data/profiles.js'
@@ -277,7 +278,8 @@ async function recordsOf(
     const own = reference === undefined ? undefined : await readSubject(ctx, options, reference)
     return { subject: own, records: storedRecords(ctx, options)(own) }
   }
-  const resources = data.flatMap((resource) => resourceElement(options.model, resource) ?? [])
+  // What is compared of a resource is remembered by it, and the caller may change it before the next call.
+  const resources = data.flatMap((resource) => resourceElement(options.model, ownCopy(resource)) ?? [])
   const own = resources.find(({ type, json }) => type.name === reference?.type && isOf(json, reference.id))
   if (useServerData === true) return await joinedWith(ctx, resources, { reference, own, options })
   if (reference !== undefined && own === undefined)

@@ -1,5 +1,6 @@
 import type { Coding, Parameters, ParametersParameter, Period, Quantity as FhirQuantity, Range, Resource } from 'fhir/r4.js'
 import type { TypeModel } from 'fhir-ops/fhirpath'
+import { ownCopy } from 'fhir-ops/internal/json'
 import { choiceName } from 'fhir-ops/internal/text'
 import { propertyOf, systemValueOf } from '../model/property.js'
 import { decimalText, numberOf } from '../values/decimal.js'
@@ -181,13 +182,13 @@ function bound(value: Value): FhirQuantity | undefined {
 
 function fhirEntry(name: string, element: FhirElement, model: TypeModel | undefined): ParametersParameter {
   const { type, json, extra } = element
-  if (isResource(json)) return { name, resource: json }
+  if (isResource(json)) return { name, resource: ownCopy(json) }
   if (model !== undefined && !isOfParameters(type.name, model)) return partsEntry(name, element, model)
   const member = choiceName('value', type.name)
   return {
     name,
-    ...(json !== undefined && { [member]: json }),
-    ...(extra !== undefined && { [`_${member}`]: extra }),
+    ...(json !== undefined && { [member]: ownCopy(json) }),
+    ...(extra !== undefined && { [`_${member}`]: ownCopy(extra) }),
   }
 }
 

@@ -2,7 +2,7 @@ import type { MeasureReport } from 'fhir/r4.js'
 import { createPace, type OperationContext } from '../../context/index.js'
 import { checkResult, OperationError } from '../../errors/index.js'
 import { checkInput, checkOptions, inputShape, needed, TEXT } from '../../input/index.js'
-import type { JsonObject } from '../../json/index.js'
+import { ownCopy, type JsonObject } from '../../json/index.js'
 import type { SearchPair } from '../../search/index.js'
 import { allMatches, type StoredResource } from '../../storage/index.js'
 import { canonicalOfMeasure, findMeasure } from '../find-measure.js'
@@ -158,7 +158,7 @@ function reportOf({ id, date, measure, subject, period, resources }: CollectData
 /** Makes the Parameters that `$collect-data` returns and `$submit-data` takes: the report and the resources. */
 export function toParameters(result: CollectDataResult): JsonObject {
   checkResult('collectData', result, 'resources')
-  const resources = result.resources.map(({ resource }) => ({ name: 'resource', resource }))
+  const resources = result.resources.map(({ resource }) => ({ name: 'resource', resource: ownCopy(resource) }))
   return { resourceType: 'Parameters', parameter: [{ name: 'measureReport', resource: reportOf(result) }, ...resources] }
 }
 
