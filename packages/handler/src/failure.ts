@@ -37,7 +37,7 @@ export function familyOf({ mount }: Service, { request, match, target, whole }: 
 
 /**
  * Streams a text. On failure, the last line is an OperationOutcome, after which the answer is cut off.
- * -
+ *
  * @param onFailure Makes the outcome.
  * @yields the text in pieces
  */

@@ -14,8 +14,8 @@ const LONGEST_ANSWER = 32 * 1024
 
 /**
  * Caches answers to repeated requests until a definition changes, for operations whose answer depends only on the request and the definitions
- * (`cacheable`). The stages check the
- * caller's rights each time. Callers who see only part of the resources, or for whom a rule of the host decides, get their own answers.
+ * (`cacheable`). The stages check the caller's rights each time. Callers who see only part of the resources, or for whom a rule of the host decides, get
+ * their own answers.
  */
 export function answerFinder(): AnswerFinder {
   let isQuick = true

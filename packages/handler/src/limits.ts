@@ -71,9 +71,8 @@ export function limitsForBody(limits: HandlerLimits, maxBytes: number): HandlerL
 
 /**
  * The time limit of a request, as a multiple of the operation's limit. Where bodies may be longer than usual, the limit applies once for each half of the
- * usual length,
- * because a large terminology cannot be written in parts.
- * -
+ * usual length, because a large terminology cannot be written in parts.
+ *
  * @param maxBytes Maximum length of the body.
  */
 export function timeLimitFactor({ bodyBytes }: Pick<HandlerLimits, 'bodyBytes'>, maxBytes: number, bytes: number = 0): number {

@@ -66,8 +66,7 @@ export interface HandlerOptions extends AccessPolicy {
   readonly grantBotStorage?: boolean
   /**
    * How a resource is checked before it is stored; a resource with errors is refused. `structure` checks against FHIR's own types, `full` validates as
-   * `$validate` does,
-   * and `none` checks only type, id and form. Default `structure` if the context has the types of FHIR, else `none`.
+   * `$validate` does, and `none` checks only type, id and form. Default `structure` if the context has the types of FHIR, else `none`.
    */
   readonly validateWrites?: WriteChecks
   readonly limits?: Partial<HandlerLimits>

@@ -142,8 +142,7 @@ function run(exchange: Exchange): Awaitable<Answer> {
 
 /**
  * Lays out an answer. It stays as it is if it is long (people do not read it), if the result would be too long, or if there is no time left: the layout
- * only changes white
- * space, and the work that the answer reports is done.
+ * only changes white space, and the work that the answer reports is done.
  */
 async function prettyAnswer(ctx: OperationContext, answer: Answer): Promise<Answer> {
   const isJson = answer.headers.some(([name, value]) => name === 'Content-Type' && value.includes('json'))

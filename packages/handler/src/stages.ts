@@ -24,8 +24,7 @@ export type Stage = (server: Server, exchange: Exchange) => Awaitable<void>
 
 /**
  * Stages of a request before its turn. The order limits what an anonymous caller can learn: before the token is accepted, nothing about what exists is
- * revealed, and
- * no byte of a body is read.
+ * revealed, and no byte of a body is read.
  */
 export const ARRIVING: readonly Stage[] = [readTarget, findRoute, authenticate, negotiate, readBody, findKept]
 

@@ -25,7 +25,7 @@ const SHAPE: InputShape = inputShape<DelegateOptions>({ ...HTTP_OPTIONS, delegat
 
 /**
  * Returns the operations, of which those named in `delegate` ask another FHIR server for content that is missing here.
- * -
+ *
  * @throws {TypeError} for a name that none of the operations has, for an operation whose input is not a Parameters resource, and as `httpStorage`.
  */
 export function delegated(operations: readonly Operation[], options: DelegateOptions): readonly Operation[] {

@@ -35,9 +35,8 @@ async function deletionIn(reach: Reach, query: HistoryQuery, versionId: string):
 }
 
 /**
- * Fetches a page of versions, in the order of the upstream. For several types, the upstream is asked for the history of all types, which is then filtered:
- * a page may have
- * fewer items than requested.
+ * Fetches a page of versions, in the order of the upstream. For several types, the upstream is asked for the history of all types, which is then
+ * filtered: a page may have fewer items than requested.
  *
  * @throws {OperationError} `search-unsupported` for `at`: a server may ignore `_at`, and its answer would not reveal that.
  */

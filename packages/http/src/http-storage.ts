@@ -17,10 +17,9 @@ const SHAPE: InputShape = inputShape<HttpStorageOptions>(HTTP_OPTIONS)
 
 /**
  * Creates a storage backed by another FHIR R4 server. Searches are sent with the FHIR search parameters from which they were made
- * (`SearchQuery.parameters`). The
- * upstream is asked to refuse what it does not understand, and an answer that ignored a parameter is an error. Several entries of a write are sent
- * one after the other, so if one is refused, the previous ones remain; with `transactions`, they are sent together.
- * -
+ * (`SearchQuery.parameters`). The upstream is asked to refuse what it does not understand, and an answer that ignored a parameter is an error. Several
+ * entries of a write are sent one after the other, so if one is refused, the previous ones remain; with `transactions`, they are sent together.
+ *
  * @throws {TypeError} if `baseUrl` is not an http or https address, or has credentials, a query or a fragment; for an option that is unknown or of
  *   another type.
  */

@@ -12,9 +12,8 @@ export interface HttpStorageOptions {
   readonly token?: string | (() => string | Promise<string>) | undefined
   /**
    * Returns the bearer token of the caller whose request is being served, before each call. The token is sent to the upstream; if there is none, the call
-   * has no
-   * credentials. For upstreams that trust the same issuer. If several requests are served at the same time, the host must know the current one, for example
-   * through `AsyncLocalStorage`. Default: the caller's token is not sent. Not together with `token`.
+   * has no credentials. For upstreams that trust the same issuer. If several requests are served at the same time, the host must know the current one,
+   * for example through `AsyncLocalStorage`. Default: the caller's token is not sent. Not together with `token`.
    */
   readonly callerToken?: (() => string | undefined) | undefined
   /**
@@ -32,8 +31,7 @@ export interface HttpStorageOptions {
   readonly maxPages?: number
   /**
    * Maximum bytes of cached answers with an ETag. Before an answer is reused, the upstream is always asked whether it is still valid (`If-None-Match`),
-   * whatever
-   * its caching headers say. Default 0: no cache.
+   * whatever its caching headers say. Default 0: no cache.
    */
   readonly keptBytes?: number
   /**

@@ -96,7 +96,7 @@ export interface ExpectedSearchset extends Omit<ExpectedPage, 'kind'> {
 /**
  * Reads a page of a search. Matches are taken from the text of the bundle, so that numbers keep their digits; included resources, and
  * outcomes without an error, are skipped.
- * -
+ *
  * @throws {OperationError} as `readBundlePage`; `storage-unavailable` if the page contains another type, a duplicate resource, or an outcome with an error.
  */
 async function readSearchset(answer: Answer, { type, ...expected }: ExpectedSearchset, pace: Pace): Promise<Searchset> {
@@ -130,7 +130,7 @@ async function hasFailed(entry: string, pace: Pace): Promise<boolean> {
 
 /**
  * Returns the FHIR searches whose results together are those of the query; several of them may find the same resource.
- * -
+ *
  * @throws {OperationError} `search-unsupported`, naming what cannot be expressed by FHIR search parameters.
  */
 function searchRequests(query: SearchQuery): readonly (readonly Pair[])[] {

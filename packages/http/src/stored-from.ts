@@ -18,7 +18,7 @@ export interface Stamp {
 
 /**
  * Returns the resource that the upstream sent, with numbers as written.
- * -
+ *
  * @param text Well-formed JSON.
  * @throws {OperationError} `storage-unavailable` if it has another type, another id than requested, or a version that is not a FHIR id.
  */
@@ -49,8 +49,7 @@ function stampOf(
 
 /**
  * Makes a version from the text, for an upstream without versions: a different text must have a different version, because what is compiled from a
- * definition is cached by
- * version, and clients ask whether a version is still current.
+ * definition is cached by version, and clients ask whether a version is still current.
  */
 function* contentVersion(text: string): Work<string> {
   const hash = sha256.create()
@@ -80,7 +79,7 @@ export function versionIn(etag: string | undefined): string | undefined {
 
 /**
  * Returns the version that a write created: from the entity tag, or else from the returned resource.
- * -
+ *
  * @returns `undefined` if the upstream states none. @throws {OperationError} `storage-unavailable` for a version that is not a FHIR id.
  */
 export function writtenVersion(etag: string | undefined, meta: JsonObject | undefined): string | undefined {

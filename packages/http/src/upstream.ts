@@ -125,7 +125,7 @@ const MAX_RETRY_AFTER_SECONDS = 120
 /**
  * Sends a request and reads the answer. If the upstream asks to repeat a GET later, it is repeated at most twice, within the time limit; other
  * methods are never repeated, because their effect is unknown.
- * -
+ *
  * @throws {OperationError} `storage-timeout`; `storage-unavailable` for a failing connection, a redirect, a server error, an answer that is too
  *   large, or if the credentials of this service are refused; `forbidden` if those of the caller are; `aborted` when the caller has gone.
  */

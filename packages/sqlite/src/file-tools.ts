@@ -11,7 +11,7 @@ const MAX_PAGES = 0x7fffffff
 /**
  * Copies a database file to another file, while other processes may read and write it. The copy appears under its name only when it is complete,
  * and replaces an existing file.
- * -
+ *
  * @throws {OperationError} `parameter-value` if both names are the same file; `not-supported` on Node before 22.16; `storage-unavailable` if the
  *   file does not exist, `storage-damaged` if it is not a database, `storage-full`.
  */
@@ -47,7 +47,7 @@ async function isSameFile(one: string, other: string): Promise<boolean> {
 
 /**
  * Checks a whole database file for damage, in the calling thread. Does not change the file.
- * -
+ *
  * @returns One sentence for each problem found; empty if the file is intact.
  * @throws {OperationError} `storage-unavailable` if the file cannot be read.
  */

@@ -56,7 +56,7 @@ const FILLING_CACHE_KIB = 65_536
  * Opens a file like `openSqlite`, for a first load. If it has no resources and no other process has it open, the indexes on search parameters are
  * created by `close`, for all resources at once, which is less work; or, if `close` is not reached, by the next process that opens the file. Until then,
  * searches by search parameters fail in this process (`storage-unavailable`).
- * -
+ *
  * @throws {OperationError} as `openSqlite`; `close` also `storage-full`, after which everything that was written is still there.
  */
 export async function openSqliteToFill(file: string, options: OpenSqliteOptions = {}): Promise<SqliteFile> {

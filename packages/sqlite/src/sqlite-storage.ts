@@ -12,7 +12,7 @@ const SHAPE: InputShape = inputShape<SqliteStorageOptions>(STORAGE_OPTIONS)
  * Creates a storage in a SQLite database over the caller's connection (`node:sqlite` or better-sqlite3). Every call runs synchronously in the calling
  * thread and blocks it; a write blocks until it is flushed. For servers, `openSqlite` is the better choice. The durability of writes depends on the
  * connection's `journal_mode` and `synchronous`. `close` closes the connection.
- * -
+ *
  * @throws {OperationError} `storage-damaged` if the database is not SQLite, or was not created by this adapter.
  * @throws {TypeError} for anything but such a connection, and for an option that is unknown or of another type.
  */

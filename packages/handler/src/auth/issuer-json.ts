@@ -12,7 +12,7 @@ const TIMEOUT_MS = 5_000
 
 /**
  * Fetches a JSON object from an issuer: within 5 seconds, without redirects, at most `maxBytes`.
- * -
+ *
  * @throws any failure as it is; its text is for the operator only.
  */
 export async function issuerJson({ uri, fetch, maxBytes }: IssuerEndpoint, init: RequestInit): Promise<JsonObject> {

@@ -84,7 +84,7 @@ export interface KeySource {
   keyFor(header: JWSHeaderParameters): Promise<CryptoKey>
   /**
    * Fetches the keys again, unless that was done a moment ago. Absent if the keys cannot change.
-   * -
+   *
    * @throws {OperationError} `unavailable` if the last attempt failed.
    */
   renew?(): Promise<void>
@@ -92,7 +92,7 @@ export interface KeySource {
 
 /**
  * Creates a source of keys from the configuration. Keys for other uses, which an issuer may publish together with them, are ignored.
- * -
+ *
  * @throws {TypeError} for a key that cannot verify anything: every token would be refused without an explanation.
  */
 function configuredKeys(given: readonly JWK[], algorithms: readonly string[]): KeySource {
@@ -146,8 +146,7 @@ const MAX_BYTES = 256 * 1024
 
 /**
  * Creates a source from an issuer's JWKS address. The keys are cached for 10 minutes, fetched again at most every 30 seconds for an unknown `kid` or a
- * token
- * without `kid` that no key has signed, and used for up to 24 hours while the issuer is unreachable.
+ * token without `kid` that no key has signed, and used for up to 24 hours while the issuer is unreachable.
  *
  * @throws {TypeError} for an address that is not https.
  */

@@ -52,10 +52,9 @@ interface Verifying {
 
 /**
  * Verifies signed access tokens of one issuer (RFC 9068). Hints in the token about where to find its key are ignored.
- * -
+ *
  * @throws {TypeError} for keys that are weak or cannot verify anything, symmetric algorithms with public keys, a JWKS address that is not https, other
- *   impossible
- *   options, and options that are unknown or of another type.
+ *   impossible options, and options that are unknown or of another type.
  */
 export function jwtVerifier(options: JwtVerifierOptions): TokenVerifier {
   checkOptions('jwtVerifier', SHAPE, options)

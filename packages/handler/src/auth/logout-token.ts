@@ -50,7 +50,7 @@ export const LOGOUT_TOKEN_MS: number = 2 * WINDOW_SECONDS * 1_000
 
 /**
  * Creates a verifier of logout tokens.
- * -
+ *
  * @throws {TypeError} as `jwtVerifier`.
  * @see https://openid.net/specs/openid-connect-backchannel-1_0.html#Validation
  */

@@ -105,7 +105,7 @@ export interface ScopeReading {
 
 /**
  * Resolves a scope to a right of the caller: `patient/` within the compartment of the token's patient, a query within what it finds.
- * -
+ *
  * @returns `undefined` (nothing is granted) if the patient is unknown or the query is not understood.
  */
 export async function rightOf(reading: ScopeReading, { patient }: Principal, grant: ScopeGrant): Promise<Right | undefined> {

@@ -36,7 +36,7 @@ const REFUSED: readonly string[] = ['crit', 'b64', 'zip', 'enc']
 
 /**
  * Splits a token without any cryptography: three parts in the base64url alphabet, at most 8 KiB, two of them JSON objects.
- * -
+ *
  * @returns `undefined` for a text that is not a signed token.
  */
 export function jwtShape(token: string): JwtShape | undefined {

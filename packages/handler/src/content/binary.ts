@@ -55,9 +55,8 @@ export function asksForContent({ request, target, whole }: Exchange): boolean {
 
 /**
  * Returns the content of a Binary as it was sent, to be saved rather than displayed: as an attachment, in a sandbox, never as a page or a script.
- * `undefined` if it has no
- * content.
- * -
+ * `undefined` if it has no content.
+ *
  * @param headers Headers of the version.
  * @throws {OperationError} `unprocessable` for data that is not base64.
  */

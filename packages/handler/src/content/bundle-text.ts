@@ -38,7 +38,7 @@ export function createBundleWriter(
 
 /**
  * Writes a page of results. Each entry is made in its turn, and other requests run in between.
- * -
+ *
  * @throws {OperationError} `too-costly` if the page is longer than answers may be; `computation-timeout`, `aborted`.
  */
 export async function pageText(ctx: OperationContext, head: BundleHead, entries: Iterable<string>): Promise<string> {

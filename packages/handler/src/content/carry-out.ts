@@ -22,7 +22,7 @@ const ATTEMPTS = 5
 
 /**
  * Plans and writes a change, and tries again if others have changed the resource meanwhile.
- * -
+ *
  * @throws {OperationError} `version-conflict` if every attempt conflicts.
  */
 export async function repeatedly<T>(change: () => Promise<T>): Promise<T> {

@@ -18,7 +18,7 @@ interface ToStore {
 
 /**
  * Refuses a resource with errors, if the service validates what it stores. Bots are not defined by R4 and have their own checks.
- * -
+ *
  * @throws {OperationError} `validation-failed` with all errors that `$validate` finds.
  */
 export async function checkValid({ validateWrites }: Service, ctx: OperationContext, { type, ...given }: ToStore): Promise<void> {

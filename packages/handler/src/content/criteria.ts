@@ -35,7 +35,7 @@ export async function onlyMatch(
 
 /**
  * Returns the resources that meet the criteria and that the caller could find.
- * -
+ *
  * @throws {OperationError} `multiple-matches` for more than `most`; `parameter-required` without criteria; `search-unsupported` for result parameters,
  *   and on a server without search; `forbidden` unless the caller may search every type in the criteria.
  * @see https://hl7.org/fhir/R4/http.html#cond-update

@@ -13,8 +13,7 @@ const MARK = 'definitions.'
 
 /**
  * Returns the context of a request whose storage also has the definitions of a type: a stored resource takes precedence over the definition with its id.
- * Definitions that
- * the caller has no right to see stay hidden. For reads and searches; writes go to the storage.
+ * Definitions that the caller has no right to see stay hidden. For reads and searches; writes go to the storage.
  */
 export function withDefinitions(service: Service, exchange: Exchange, type: string): Awaitable<OperationContext> {
   return after(service.definitions.of(type), (shelf) => (shelf === undefined ? exchange.ctx : withShelf(service, exchange, shelf)))

@@ -25,7 +25,7 @@ interface HistoryPlace {
 
 /**
  * Returns the versions of a resource, latest first.
- * -
+ *
  * @throws {OperationError} as `historyOfType`; `not-found` for a resource that never existed.
  * @see https://hl7.org/fhir/R4/http.html#history
  */

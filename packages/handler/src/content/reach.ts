@@ -24,9 +24,8 @@ export function isReached(asking: Asking, stored: { readonly type: string; reado
 }
 
 /**
- * If a caller may read only part of a type's resources, the security context must be one of them. A context that cannot be resolved, such as an identifier,
- * may stand
- * for any resource.
+ * If a caller may read only part of a type's resources, the security context must be one of them. A context that cannot be resolved, such as an
+ * identifier, may stand for any resource.
  *
  * @see https://hl7.org/fhir/R4/binary.html#security
  */

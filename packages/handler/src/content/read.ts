@@ -20,7 +20,7 @@ import { subsetFor } from './search/subset.js'
 /**
  * Reads the current version of a resource, in full unless `_summary` or `_elements` is given; 304 if the caller already has it (`If-None-Match`,
  * `If-Modified-Since`).
- * -
+ *
  * @throws {OperationError} `not-found`; `deleted` if the storage knows that it existed; as `checkParameters`.
  */
 export async function readResource(service: Service, asked: Exchange): Promise<Answer> {

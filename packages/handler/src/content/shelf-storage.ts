@@ -23,9 +23,8 @@ export interface ShelfStorageOptions {
 }
 
 /**
- * A storage of definitions that can be read and searched. A definition is parsed and indexed when a query first asks for something it may match: doing this
- * for
- * all definitions of a type takes half a second and tens of megabytes, and most queries name an id or a url.
+ * A storage of definitions that can be read and searched. A definition is parsed and indexed when a query first asks for something it may match: doing
+ * this for all definitions of a type takes half a second and tens of megabytes, and most queries name an id or a url.
  */
 export function shelfStorage(
   definitions: readonly ShelvedDefinition[],

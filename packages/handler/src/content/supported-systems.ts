@@ -15,7 +15,7 @@ export interface SupportedSystemsOptions {
 /**
  * Lists the code systems that the terminology operations support besides those of the FHIR release: computed, imported, from packages and, if
  * `withStored` is set, stored ones. Stored ones require a storage that reports its revision. The list is made again after a change.
- * -
+ *
  * @returns A function that returns their urls, each once, in ascending order.
  */
 export function supportedSystems({ ctx, withStored }: SupportedSystemsOptions): () => Promise<readonly string[]> {

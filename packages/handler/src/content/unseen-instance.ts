@@ -13,8 +13,7 @@ interface Address {
 
 /**
  * Returns the request of an operation as its caller may see it: its storage lacks resources that a rule of the host hides, and the resource on which the
- * operation
- * is called, if the caller must not know of it. The operation then answers as if neither existed.
+ * operation is called, if the caller must not know of it. The operation then answers as if neither existed.
  */
 export function asSeen(exchange: Exchange): Awaitable<Exchange> {
   const { caller, ctx, params } = exchange

@@ -57,7 +57,7 @@ export function checkByIdOnly(exchange: Exchange): void {
 
 /**
  * Plans to store a resource under the id in the path, as a new resource or as the next version.
- * -
+ *
  * @throws {OperationError} as `writableText`; `resource-invalid` if its id is not that in the path.
  */
 export async function planUpdate(service: Service, exchange: Exchange): Promise<WritePlan> {
@@ -73,7 +73,7 @@ export async function planUpdate(service: Service, exchange: Exchange): Promise<
 /**
  * Plans to store a resource as the next version of the one that meets the criteria of the URL or, if there is none, as a new one, under
  * its own id if it has one.
- * -
+ *
  * @throws {OperationError} as `writableText` and `onlyMatch`; `resource-invalid` if its id is not that of the match; `conflict` if
  *   there is no match, but its id is taken.
  * @see https://hl7.org/fhir/R4/http.html#cond-update
@@ -183,10 +183,9 @@ async function checkFree(exchange: Exchange, type: string, id: string): Promise<
 }
 
 /**
- * Returns the version that must be current: the one in `If-Match`; the current one if `If-Match` lists several or `*`; `null` (none) for `If-None-Match:
- * *`.
- * Versions without quotes are accepted, as clients send them; malformed ones match nothing.
- * -
+ * Returns the version that must be current: the one in `If-Match`; the current one if `If-Match` lists several or `*`; `null` (none) for
+ * `If-None-Match: *`. Versions without quotes are accepted, as clients send them; malformed ones match nothing.
+ *
  * @throws {OperationError} `version-conflict` if the current version is not among those in `If-Match`, is listed in `If-None-Match`, or is
  *   later than `If-Unmodified-Since`.
  */

@@ -138,7 +138,7 @@ const CHUNK = 32 * 1024
 
 /**
  * Writes objects as lines of NDJSON, each only when it is requested.
- * -
+ *
  * @yields several lines at a time
  * @throws any error of the source, after all lines before it.
  */
@@ -188,7 +188,7 @@ const DEEPEST = 12
 
 /**
  * Lays out JSON in lines without parsing it, so that numbers keep their digits.
- * -
+ *
  * @param text JSON without white space between tokens.
  * @param maxLength Maximum length of the result in characters.
  * @returns `undefined` if the result would be longer.

@@ -37,9 +37,8 @@ export const PATCH_TYPES: readonly string[] = ['application/json-patch+json', ..
 export const ACCEPT_PATCH: readonly [string, string] = ['Accept-Patch', [...PATCH_TYPES, ...OTHER_JSON_TYPES].join(', ')]
 
 /**
- * How a route uses its body: `fhir` is a resource, `optional-fhir` a resource that may be absent, `fhir-text` the same, but parsed by the operation, `bot`
- * whatever
- * a bot reads, `patch` a list or an object, `binary` a Binary or its content; `none` leaves the body unread.
+ * How a route uses its body: `fhir` is a resource, `optional-fhir` a resource that may be absent, `fhir-text` the same, but parsed by the operation,
+ * `bot` whatever a bot reads, `patch` a list or an object, `binary` a Binary or its content; `none` leaves the body unread.
  */
 export type BodyKind =
   | 'none'
@@ -144,7 +143,7 @@ export function checkLength(bytes: number, maxBytes: number): void {
 
 /**
  * Reads a body up to its limit, and nothing beyond.
- * -
+ *
  * @throws {OperationError} `body-too-long`; `aborted` if the sender stops before the end.
  */
 function readBytes(request: HttpRequest, maxBytes: number): Awaitable<Uint8Array> {

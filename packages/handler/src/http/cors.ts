@@ -93,9 +93,8 @@ const USUAL =
 const MOST_HEADERS = 64
 
 /**
- * Clients send headers of their own, which are ignored. The answer repeats the requested list. This is safe: secrets are only in headers that the page sets
- * itself, so
- * allowing one more name gives the page nothing.
+ * Clients send headers of their own, which are ignored. The answer repeats the requested list. This is safe: secrets are only in headers that the page
+ * sets itself, so allowing one more name gives the page nothing.
  */
 function allowedHeaders(request: HttpRequest): string {
   const asked = (request.header('access-control-request-headers') ?? '').split(',').map((name) => name.trim())

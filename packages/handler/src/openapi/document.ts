@@ -12,7 +12,7 @@ const DESCRIPTION =
 
 /**
  * Makes the OpenAPI document of a route table. It contains nothing about stored resources, because it is public.
- * -
+ *
  * @param issuer Another issuer of tokens, with an OpenID Connect discovery document.
  * @see https://spec.openapis.org/oas/v3.1.1.html
  */

@@ -21,7 +21,7 @@ const VARIABLES: ReadonlyMap<string, (segment: string) => boolean> = new Map([
 
 /**
  * Creates the router of a table. Literals take precedence over variables.
- * -
+ *
  * @param prefix Path segments under which the service is mounted.
  */
 export function createRouter(routes: readonly Route[], prefix: readonly string[]): Router {

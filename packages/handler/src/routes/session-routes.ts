@@ -86,7 +86,7 @@ function revocationRoute({ sessions }: Service): Route {
 
 /**
  * Ends the session of the token in the form. An invalid or expired token gets the same answer, because it is useless anyway.
- * -
+ *
  * @throws {OperationError} `parameter-required`, `parameter-invalid` unless there is exactly one token.
  */
 async function revokeToken(sessions: Sessions, exchange: Exchange): Promise<Answer> {
@@ -125,7 +125,7 @@ async function logout(sessions: Sessions, exchange: Exchange): Promise<Answer> {
 
 /**
  * Ends another session of the user, by login id, or all others.
- * -
+ *
  * @throws {OperationError} `parameter-required`, `parameter-invalid`, `parameter-value`; `not-found` for unknown ids and for those of other users alike.
  */
 async function revoke(sessions: Sessions, exchange: Exchange): Promise<Answer> {
@@ -185,7 +185,7 @@ function sessionEntry(session: SessionRecord, current: boolean): object {
 
 /**
  * Ends the sessions that an issuer's logout token names: those of one login, or of the user.
- * -
+ *
  * @throws {OperationError} `parameter-invalid`, always the same for a token that is not accepted; `unavailable`.
  */
 async function backChannelLogout(sessions: Sessions, verifiers: readonly LogoutTokenVerifier[], exchange: Exchange): Promise<Answer> {
@@ -205,7 +205,7 @@ async function backChannelLogout(sessions: Sessions, verifiers: readonly LogoutT
 
 /**
  * Returns the claims about the user that the token's scopes release; claims without a value are omitted.
- * -
+ *
  * @throws {OperationError} `forbidden` without the scope `openid`; `token-malformed` if a form contains a token in addition to the header.
  */
 async function userInfo(exchange: Exchange): Promise<Answer> {

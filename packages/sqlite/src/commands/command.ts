@@ -65,7 +65,7 @@ const readState: Command<null, readonly [others: number, own: number]> = {
 
 /**
  * Returns a function that counts the observed changes of the database.
- * -
+ *
  * @param callNow Runs a command synchronously, always in the same connection.
  * @see https://www.sqlite.org/pragma.html#pragma_data_version
  */

@@ -33,9 +33,8 @@ export interface SqliteConnection {
 const running: { visit: ((a: number, b: number) => void) | undefined; members: Bits | undefined } = { visit: undefined, members: undefined }
 
 /**
- * Registers the functions that statements call: `visit(a, b)` passes on two numbers, `is_member(key)` tests membership in a set. Several stores may share a
- * connection;
- * each registers them, and the last registration is used by all.
+ * Registers the functions that statements call: `visit(a, b)` passes on two numbers, `is_member(key)` tests membership in a set. Several stores may share
+ * a connection; each registers them, and the last registration is used by all.
  */
 export function addFunctions(connection: SqliteConnection): void {
   connection.function('visit', (a?: SqliteValue, b?: SqliteValue) => {

@@ -24,7 +24,7 @@ export interface SqliteDriver {
   fixed(sql: string): FixedStatement
   /**
    * Runs reads with a time limit in milliseconds: statements that read many rows call `in_time()` while they run.
-   * -
+   *
    * @throws {OperationError} `storage-timeout` if they take longer; any error of `read`.
    */
   limited<T>(ms: number, read: () => T): T

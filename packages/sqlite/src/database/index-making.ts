@@ -3,11 +3,10 @@ import { textOf, type SqliteDriver } from './driver.js'
 import { sql } from './sql.js'
 
 /**
- * Drops the indexes of `entry` in a database without resources, and records in the database that they have to be created. Creating them later in one go, in
- * order,
- * is faster than updating them with each entry (`npm run bench first-load`). Meanwhile changes are not logged, which the empty log shows.
- * Runs inside a transaction.
- * -
+ * Drops the indexes of `entry` in a database without resources, and records in the database that they have to be created. Creating them later in one go,
+ * in order, is faster than updating them with each entry (`npm run bench first-load`). Meanwhile changes are not logged, which the empty log shows. Runs
+ * inside a transaction.
+ *
  * @returns False, without changing anything, if there are resources.
  */
 export function leaveOutIndexes(db: SqliteDriver): boolean {

@@ -5,7 +5,7 @@ import { sql } from './sql.js'
 
 /**
  * The schema. Migrations only go forward: `user_version` of a file is the number of steps that were applied. A released step is never edited.
- * -
+ *
  * - `resource`: the current version of every resource.
  * - `deleted`: the last version of every deleted resource, so that versions keep increasing if it is created again.
  * - `param`: search parameters by type, as numbers.
@@ -151,7 +151,7 @@ const MIGRATIONS: readonly string[] = [
 
 /**
  * Migrates a database to the newest schema, including all indexes.
- * -
+ *
  * @throws {OperationError} `storage-damaged` if it has tables of another application, or a schema newer than this code.
  */
 export function migrate(db: SqliteDriver): void {

@@ -58,7 +58,7 @@ export function openToWrite(options: FileOptions, before = ''): SqliteDriver {
 
 /**
  * Opens a file that no other process has open, and locks it until it is closed.
- * -
+ *
  * @throws {OperationError} `storage-locked` immediately if another process has it open; otherwise as `openToWrite`.
  */
 export function openAlone(options: FileOptions): SqliteDriver {

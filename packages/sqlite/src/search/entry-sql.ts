@@ -29,7 +29,7 @@ export function paramKey(type: string, name: string): Sql {
 /**
  * True. Checks the time limit at one row in 64, because calling a JavaScript function takes longer than advancing to the next index entry (bench
  * `storage`, counts).
- * -
+ *
  * @param key Number of the row's resource.
  */
 export function inTime(key: Sql): Sql {
@@ -85,7 +85,7 @@ function suffixSql(column: Sql, suffix: string): Sql {
 
 /**
  * The expressions by which a query sorts, for the resource `r`, named as sort columns.
- * -
+ *
  * @param from Index of the first expression to include.
  */
 export function sortColumns({ type, sort = [] }: Pick<SearchQuery, 'type' | 'sort'>, from = 0): Sql {

@@ -22,7 +22,7 @@ export interface Parts {
 export interface KeptSets {
   /**
    * Brings the cache up to date and returns parts from it. Must be called within a snapshot.
-   * -
+   *
    * @param isOften True if the parts count as frequently used from the first call on.
    * @returns The parts; `undefined` if one of them is not used frequently enough, or is too large for the cache.
    */

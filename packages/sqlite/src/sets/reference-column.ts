@@ -20,7 +20,7 @@ export type VisitReference = (source: number, target: number) => void
 
 /**
  * Creates a column.
- * -
+ *
  * @param visitAll Calls the function for every reference, in any order.
  */
 function referenceColumn(visitAll: (visit: VisitReference) => void): ReferenceColumn {

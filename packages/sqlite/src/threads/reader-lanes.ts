@@ -12,10 +12,9 @@ export interface ReaderLimits {
 }
 
 /**
- * The threads for searches: one for quick and one for slow searches. A search that does not finish within its turn on the quick thread restarts on the slow
- * one,
- * after those already waiting there, with a turn ten times as long. For a while, the same call starts directly on the slow thread, whose cache then has
- * what it reads. Calls may also reject with `storage-timeout`.
+ * The threads for searches: one for quick and one for slow searches. A search that does not finish within its turn on the quick thread restarts on the
+ * slow one, after those already waiting there, with a turn ten times as long. For a while, the same call starts directly on the slow thread, whose cache
+ * then has what it reads. Calls may also reject with `storage-timeout`.
  */
 export function readerLanes(task: Omit<WorkerTask, 'role'>, { quickMs = 100, timeoutMs }: ReaderLimits): WorkerLane {
   const quick = workerLane({ ...task, role: 'reader' })

@@ -48,7 +48,7 @@ export interface PlannedEntry extends PlannedWrite {
 
 /**
  * Reads the entries of the Bundle in the body of a request, as requests.
- * -
+ *
  * @throws {OperationError} `body-structure`; `too-costly` for more entries than a Bundle may have.
  */
 export async function bundleParts({ limits }: Pick<Service, 'limits'>, { body, ctx, request }: Exchange): Promise<readonly BundlePart[]> {

@@ -36,7 +36,7 @@ export async function runBundle(service: Service, exchange: Exchange, parts: Par
 
 /**
  * Answers the entries of a batch one by one, in order; a failing entry does not affect the others.
- * -
+ *
  * @throws {OperationError} `too-costly` if the answer becomes too long (earlier entries have been executed by then); `body-structure`,
  *   `computation-timeout`, `aborted`.
  * @see https://hl7.org/fhir/R4/http.html#transaction
@@ -65,7 +65,7 @@ function addEntry(response: BundleWriter, index: number, answer: Answer): void {
 /**
  * Executes all entries of a transaction, or none: deletions, then creates, then updates; then reads and searches, which see what was
  * written. These are tried before anything is written. References to other entries by `fullUrl` are replaced by references to the stored resources.
- * -
+ *
  * @throws {OperationError} `not-supported` if the storage cannot write several resources atomically; otherwise the error of the first entry that
  *   fails, with its position.
  * @see https://hl7.org/fhir/R4/http.html#trules
@@ -199,7 +199,7 @@ interface Announced {
 
 /**
  * Checks the size of the answer before anything is written: a transaction whose answer would be too long is not executed.
- * -
+ *
  * @returns A function that adds the text of a read to the answer. It throws `too-costly` too.
  * @throws {OperationError} `too-costly`; as `Pace.step`.
  */

@@ -22,7 +22,7 @@ interface LinkScope {
 /**
  * Returns the resources that a transaction stores, by position of their entry, with links resolved: links to a `fullUrl` of the Bundle,
  * and conditional references (`Patient?identifier=x`), which must match exactly one resource stored before.
- * -
+ *
  * @throws {OperationError} `unprocessable` for a conditional reference that matches no resource; as `onlyMatch`; both name the entry.
  */
 export async function textsWithLinks(scope: LinkScope, planned: readonly PlannedEntry[]): Promise<ReadonlyMap<number, string>> {
@@ -100,7 +100,7 @@ type Relink = (link: Link) => string | undefined
 
 /**
  * Replaces links in a resource's text; everything else except white space stays as written. Canonicals are not links.
- * -
+ *
  * @param text A resource as well-formed JSON.
  * @see https://hl7.org/fhir/R4/http.html#trules
  */

@@ -38,7 +38,7 @@ interface Trial {
 
 /**
  * Runs the reads before anything is written, on the storage as it will be after the writes. If one fails, the whole transaction fails.
- * -
+ *
  * @returns The entries of the answer, by position.
  * @throws {OperationError} the error of the first read that fails, with its position.
  */
@@ -116,8 +116,7 @@ async function refusalBy(pace: Pace): Promise<OperationError | undefined> {
 
 /**
  * Returns a context in which the planned writes are visible, as far as a read can fail because of them: resources by id, with their histories, and
- * definitions by
- * canonical. Searches still find only what is stored.
+ * definitions by canonical. Searches still find only what is stored.
  */
 function contextAfter({ indexer }: Service, { ctx, caller }: Exchange, entries: readonly WriteEntry[]): OperationContext {
   if (entries.length === 0) return ctx

@@ -42,11 +42,10 @@ const BUDGET = { steps: 100_000, items: 10_000 }
 
 /**
  * Applies a FHIRPath Patch. Each path is evaluated on the result of the previous operations.
- * -
+ *
  * @param text A resource.
- * @throws {OperationError} `conflict` if a path finds nothing, several elements, or an element that already exists; `unprocessable` if the resource cannot
- *   have
- *   such an element; `fhirpath-invalid`, `fhirpath-budget`.
+ * @throws {OperationError} `conflict` if a path finds nothing, several elements, or an element that already exists; `unprocessable` if the resource
+ *   cannot have such an element; `fhirpath-invalid`, `fhirpath-budget`.
  */
 export async function fhirPathPatched(text: string, operations: readonly PathOperation[], patching: PathPatching): Promise<string> {
   let current = text

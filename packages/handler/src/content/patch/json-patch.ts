@@ -49,7 +49,7 @@ export function* textOfTree({ text, content }: JsonTree, maxDepth: number): Work
 /**
  * Removes empty objects and lists, which FHIR does not allow, and whatever becomes empty by that. Items of a list that accompanies a list of primitives
  * (`_given`) keep their positions.
- * -
+ *
  * @returns True if the value itself is left empty.
  */
 export function* pruneTree(tree: JsonTree, maxDepth: number): Work<boolean> {
@@ -79,7 +79,7 @@ function* pruneBeside(tree: JsonTree, maxDepth: number): Work<boolean> {
 
 /**
  * Compares two values: numbers by value, strings by characters, lists in order, objects in any order.
- * -
+ *
  * @throws {OperationError} `unprocessable` for values that are nested too deeply.
  * @see https://www.rfc-editor.org/rfc/rfc6902#section-4.6
  */

@@ -20,7 +20,7 @@ import { jsonPatched, readJsonPatch, type PatchLimits } from './json-patch.js'
 
 /**
  * Plans to patch the resource at the path, from its current version to the next.
- * -
+ *
  * @throws {OperationError} `not-found`, `deleted`; `version-conflict` if it is not at the version in `If-Match`; `body-structure` for a malformed
  *   patch; as the kind of patch; `unprocessable` if the result has another type or id; as `planText`.
  * @see https://hl7.org/fhir/R4/http.html#patch

@@ -12,7 +12,7 @@ export interface Compartment {
 
 /**
  * Returns the condition that a resource belongs to a compartment: one of the reference parameters in the definition refers to the compartment's resource.
- * -
+ *
  * @throws {OperationError} `not-found` if no resources of that type belong to the compartment; `search-unsupported` without a definition.
  * @see https://hl7.org/fhir/R4/compartmentdefinition.html
  */

@@ -28,7 +28,7 @@ import { subsetFor, type Subset } from './subset.js'
 /**
  * Searches resources of a type (GET, or POST with a form) and, with `_contained`, contained resources of that type. Unknown parameters are
  * refused by name.
- * -
+ *
  * @throws {OperationError} as `parseSearch`; `search-unsupported` for `_contained` with a storage that does not index contained resources;
  *   `forbidden` unless the caller may search every type in the query.
  */

@@ -85,10 +85,9 @@ interface Wanted {
 }
 
 /**
- * Returns the subset that `_elements` or `_summary` requests; `undefined` for the full resource. `true` keeps elements that the type's definition marks as
- * summary,
- * `text` the narrative and mandatory elements, `data` everything except the narrative.
- * -
+ * Returns the subset that `_elements` or `_summary` requests; `undefined` for the full resource. `true` keeps elements that the type's definition marks
+ * as summary, `text` the narrative and mandatory elements, `data` everything except the narrative.
+ *
  * @throws {OperationError} `search-unsupported` for a summary of a type whose definition is not available.
  * @see https://hl7.org/fhir/R4/search.html#summary
  */
