@@ -8,7 +8,7 @@ import { numberAt, textAt, prepared, sql, type Row } from './database/sql.js'
 
 const COLUMNS = sql`key, url, version, format, concepts, header`
 
-/** The imported code systems in a database. */
+/** Creates the store of imported code systems in a database. */
 export function conceptsIn(db: Database): ConceptStore {
   return {
     async systems() {
@@ -21,7 +21,7 @@ export function conceptsIn(db: Database): ConceptStore {
   }
 }
 
-/** Everything is read at once, one section after the other, as later calls cannot wait. */
+/** Reads all sections of a version, one after the other, because later accesses are synchronous. */
 async function sectionsOf(db: Database, key: string): Promise<SystemSections> {
   const names = await db.rows(sql`SELECT s.name FROM fhir_system y LEFT JOIN fhir_section s ON s.system = y.key WHERE y.key = ${key}`)
   if (names.length === 0) throw removedError()
@@ -61,8 +61,8 @@ async function staged(db: Database, system: StoredSystem): Promise<StagedSystem>
 }
 
 /**
- * What unfinished imports of the version left behind goes, and so does everything that was replaced, or given up: an import that is not done
- * after a day, as one that is under way is done in minutes.
+ * Removes what unfinished imports of the version left behind, and everything that was replaced or abandoned. An import that has not finished
+ * after a day is considered abandoned; a running one takes minutes.
  */
 async function addStaged(executor: Executor, { key, url, version, format, concepts, header }: StoredSystem): Promise<void> {
   const isGivenUp = sql`staged_at < now() - interval '1 day'`
@@ -83,7 +83,7 @@ async function putSection(
   if ((await db.rows(prepared('put_section', put))).length === 0) throw overtakenError()
 }
 
-/** The version before keeps its sections for those who are about to read them, until the next import. */
+/** The previous version keeps its sections until the next import, for processes that are about to read them. */
 async function publish(executor: Executor, { key, url, version }: SystemToStore & { readonly key: string }): Promise<void> {
   await executor.rows(sql`UPDATE fhir_system SET state = 'replaced' WHERE url = ${url} AND version = ${version} AND state = 'published'`)
   const published = await executor.rows(sql`UPDATE fhir_system SET state = 'published' WHERE key = ${key} AND state = 'staged' RETURNING 1`)

@@ -11,61 +11,61 @@ import { listeningNews, notifying } from './sessions/session-news.js'
 import { sessionsIn, usersIn } from './sessions/sessions.js'
 import { storageIn, type StorageOptions } from './resources/storage.js'
 
-/** How a database is used. */
+/** Options of `openPostgres`. */
 export interface OpenPostgresOptions {
-  /** The clock of `lastUpdated`. */
+  /** Clock for `lastUpdated`. Default: the system clock. */
   readonly now?: () => Date
-  /** How long a call waits for a connection, then it fails with `storage-timeout`. Default 5,000. */
+  /** How long a call waits for a connection, in milliseconds, before it fails with `storage-timeout`. Default 5,000. */
   readonly connectTimeoutMs?: number
-  /** How long one statement may take, then it fails with `storage-timeout`. Default 5,000. */
+  /** How long one statement may take, in milliseconds, before it fails with `storage-timeout`. Default 5,000. */
   readonly statementTimeoutMs?: number
-  /** Accept a server with `synchronous_commit` or `fsync` off, which may lose acknowledged writes. Default false. */
+  /** Accepts a server with `synchronous_commit` or `fsync` off, which may lose acknowledged writes. Default false. */
   readonly allowLossyCommits?: boolean
   /**
-   * Notify other processes of ended sessions (NOTIFY). Default true; false for engines without it, where a session cache
-   * (`sessionCacheMs`) then stays off.
+   * Notifies other processes of ended sessions (NOTIFY). Default true; use false for engines without it, which disables the session cache
+   * (`sessionCacheMs`).
    */
   readonly notify?: boolean
   /**
-   * The connections go through a pooler that shares them between transactions, such as pgbouncer with `pool_mode = transaction`. Then nothing is
-   * kept in a connection: no statement is prepared by name, `notify` must be false, and the time limit is what the server has for the role
+   * The connections go through a pooler that shares them between transactions, such as pgbouncer with `pool_mode = transaction`. Then no state is
+   * stored in a connection: no statement is prepared by name, `notify` must be false, and the time limit is the one that the server sets for the role
    * (`ALTER ROLE ... SET statement_timeout`), instead of `statementTimeoutMs`. Default false.
    */
   readonly transactionPooling?: boolean
   /**
-   * Pools of standbys of the same database, each of one server: searches, counts, scans and pages of histories are read there, in turn, once the
-   * standby has everything that any process had acknowledged when the call began; else on the primary. They are ended by `close`. Default none.
+   * Pools of standbys of the same database, one per server. Searches, counts, scans and pages of histories are read there in turn, once the
+   * standby has everything that any process had acknowledged when the call began; otherwise on the primary. `close` ends these pools. Default none.
    */
   readonly replicas?: readonly PostgresPool[]
-  /** Whether replaced and deleted versions are kept. Default true; false leaves `history` out and keeps none from now on. */
+  /** Stores replaced and deleted versions. Default true; with false, `history` is absent and no versions are stored from now on. */
   readonly history?: boolean
   /**
-   * Characters of large texts that are kept with what was parsed of them, so that a large definition is not sent and parsed for every
-   * request. What is kept is used only while the database says that it is current. Default 32 million; 0 keeps nothing.
+   * Size of the cache of large parsed resources, in characters of their text, so that a large definition is not sent and parsed for every
+   * request. A cached resource is used only while the database confirms that it is current. Default 32 million; 0 disables the cache.
    */
   readonly cacheCharacters?: number
 }
 
-/** A database with everything that is kept in it. */
+/** An open database, with all its stores. */
 export interface PostgresDatabase {
   readonly storage: Storage
   readonly sessions: SessionStore
-  /** Sections are read whole when a version is opened. */
+  /** Opening a version reads all its sections in full. */
   readonly concepts: ConceptStore
-  /** Finishes what was called before and ends the pool; the same as `storage.close`. */
+  /** Finishes earlier calls and ends the pool; the same as `storage.close`. */
   close(): Promise<void>
 }
 
 /**
- * Opens a PostgreSQL database over a pool, and makes or completes its tables, in the schema that the connections have first in their
- * `search_path`. Any number of processes may do so at the same time and see each other's writes at once. A write is acknowledged after
- * its commit; one whose commit was not answered fails with `storage-unavailable`, and whether it was done is not known.
+ * Opens a PostgreSQL database over a pool, and creates or updates its tables, in the first schema of the connections'
+ * `search_path`. Any number of processes may do so at the same time; they see each other's writes immediately. A write is acknowledged after
+ * its commit; if the commit was not confirmed, it fails with `storage-unavailable`, and its outcome is unknown.
  *
- * @param pool It is ended by `close`.
- * @throws {OperationError} `storage-unavailable` when the server cannot be reached, has another encoding than UTF-8, or may lose
- *   acknowledged writes; `storage-damaged` when a newer version of this adapter wrote the database.
- *   With `transactionPooling`, `storage-unavailable` also when the role has no `statement_timeout`.
- * @throws {TypeError} when `pool` is anything but a pool, such as a connection (`pg.Client`) or a PGlite, and for an option that is unknown or of
+ * @param pool A pool, which `close` ends.
+ * @throws {OperationError} `storage-unavailable` if the server is unreachable, has another encoding than UTF-8, or may lose
+ *   acknowledged writes; `storage-damaged` if a newer version of this adapter wrote the database.
+ *   With `transactionPooling`, `storage-unavailable` also if the role has no `statement_timeout`.
+ * @throws {TypeError} if `pool` is not a pool, but for example a connection (`pg.Client`) or a PGlite, and for an option that is unknown or of
  *   another type.
  */
 export async function openPostgres(pool: PostgresPool, options: OpenPostgresOptions = {}): Promise<PostgresDatabase> {
@@ -74,16 +74,16 @@ export async function openPostgres(pool: PostgresPool, options: OpenPostgresOpti
   return opened(opening, options)
 }
 
-/** A load waits for others, such as for somebody who makes the indexes, rather than fail. */
+/** Statement time limit of a first load: rather than fail, it waits for others, for example while another process creates the indexes. */
 const FILLING_TIMEOUT_MS = 600_000
 
 /**
- * Opens a database like `openPostgres`, for a first load. When it holds no resource, the indexes by search parameters are made by `close`, of all
- * resources at once, which is less work; if `close` is not reached, by the next process that opens the database, or by its `close` where it is opened
- * to be filled again. Searches by search parameters read everything until then, those of other processes too, so nothing should serve from it yet. A
- * statement may take ten minutes by default.
+ * Opens a database like `openPostgres`, for a first load. If it has no resources, the indexes on search parameters are created by `close`, for all
+ * resources at once, which is less work; or, if `close` is not reached, by the next process that opens the database (by its `close`, if it opens it
+ * with `openPostgresToFill`). Until then, searches by search parameters read everything, in other processes too, so the database should not serve
+ * requests yet. Statements may take ten minutes by default.
  *
- * @throws {OperationError} as `openPostgres`; `close` also `storage-full`, after which everything that was written is there.
+ * @throws {OperationError} as `openPostgres`; `close` also `storage-full`, after which everything that was written is still there.
  * @throws {TypeError} as `openPostgres`.
  */
 export async function openPostgresToFill(pool: PostgresPool, options: OpenPostgresOptions = {}): Promise<PostgresDatabase> {
@@ -117,7 +117,7 @@ function openingOf(factory: string, pool: PostgresPool, options: OpenPostgresOpt
   const connections = connectionsOf(pool, { ...limits, allowLossyCommits })
   const replicas = (options.replicas ?? []).map((replica) => {
     checkPool(factory, replica)
-    // Nothing is committed there.
+    // Nothing is committed on replicas.
     return databaseOver(replica, connectionsOf(replica, { ...limits, allowLossyCommits: true }))
   })
   return { connections, db: databaseOver(pool, connections), replicas }
@@ -155,7 +155,7 @@ const SHAPE: InputShape = inputShape<OpenPostgresOptions>({
   replicas: listOf(POOL),
 })
 
-/** Connections look like pools, and would fail at the first call, with an error that names no cause. */
+/** Checks the pool. A connection looks like a pool, and would fail at the first call with an error that does not name the cause. */
 function checkPool(factory: string, pool: object): void {
   const is = (...members: readonly string[]): boolean => members.every((member) => member in Object(pool))
   if (is('execProtocol', 'waitReady'))
@@ -175,5 +175,5 @@ function storageOptionsOf({
   return { now, history, cacheCharacters }
 }
 
-/** For processes that cannot listen to changes: nothing is announced. */
+/** For processes that cannot listen to changes. */
 const DEAF = { heard: false, onChange: () => {} }

@@ -6,8 +6,8 @@ export interface PgliteDatabase {
 }
 
 /**
- * Makes a pool over the one connection of a PGlite, which one caller uses at a time. `openPostgres` needs `notify: false` with it, as one connection
- * cannot listen and work, and `allowLossyCommits: true`. The PGlite stays open when the pool ends.
+ * Creates a pool over the single connection of a PGlite, which callers use one at a time. `openPostgres` requires `notify: false` with it, because one
+ * connection cannot listen and work, and `allowLossyCommits: true`. The PGlite stays open when the pool ends.
  */
 export function pglitePool(db: PgliteDatabase): PostgresPool {
   let free = Promise.resolve()

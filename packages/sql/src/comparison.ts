@@ -4,7 +4,7 @@ import { sqlTag, type Sql } from './sql.js'
 
 const sql = sqlTag<never>()
 
-/** The column of index entries that has a field. */
+/** The column of index entries for each field. */
 export const COLUMN: Readonly<Record<Comparison['field'], Sql<never>>> = {
   system: sql`system`,
   value: sql`value`,
@@ -13,10 +13,10 @@ export const COLUMN: Readonly<Record<Comparison['field'], Sql<never>>> = {
   high: sql`high`,
 }
 
-/** Operators of SQL for comparisons by order. */
+/** SQL operators for ordered comparisons. */
 export const ORDER_OPERATOR: Readonly<Record<'lt' | 'le' | 'gt' | 'ge', Sql<never>>> = { lt: sql`<`, le: sql`<=`, gt: sql`>`, ge: sql`>=` }
 
-/** Whether a text begins with a prefix: as a range, which an index answers, from the prefix itself to the first text after all that begin with it. */
+/** Condition that a text begins with a prefix, as a range that an index can answer: from the prefix itself to the first text after all that begin with it. */
 export function hasPrefix<V>(text: Sql<V>, prefix: string): Sql<V | string> {
   const sql = sqlTag<V | string>()
   const end = textAfter(prefix)

@@ -6,32 +6,32 @@ import { joined, sqlTag, type Sql, type SqlTag } from './sql.js'
 const DEFAULT_PAGE = 500
 const MAX_PAGE = 10_000
 
-/** How many items a page has at most: as many as the query asks for, within bounds. */
+/** Returns the maximum number of items on a page: the limit of the query, within bounds. */
 export function pageLimit({ limit = DEFAULT_PAGE }: Pick<SearchQuery, 'limit'>): number {
   return Math.min(limit, MAX_PAGE)
 }
 
-/** How much text ends a page, where the query has no bound of its own: in characters or bytes, as the database counts it. */
+/** Length of text after which a page ends, if the query has no limit of its own; in characters or bytes, as the database counts. */
 export const MAX_PAGE_TEXT: number = 8 * 1024 * 1024
 
-/** A value that resources are ordered by. */
+/** A value of a sort key. */
 export type KeyValue = string | number | null
 
-/** Position of a resource in the order of a query: its id, and one value for each sort key, null where it has none. */
+/** Position of a resource in the order of a query: its id, and a value for each sort key, null if it has none. */
 export interface Position {
   readonly id: string
   readonly keys: readonly KeyValue[]
 }
 
-/** The name under which a statement selects what the sort key of this index orders by: `s0`, `s1` and so on. */
+/** Column name under which a statement selects the sort key with this index: `s0`, `s1` and so on. */
 export function sortColumn(index: number): Sql<never> {
   return { text: `s${index}`, values: [] }
 }
 
 /**
- * The ORDER BY terms over those names and `id`.
+ * Returns the ORDER BY terms over sort columns and `id`.
  *
- * @param filled Number of the first keys that are never null, and so can be the order of an index.
+ * @param filled Number of leading keys that are never null, so that an index can have their order.
  */
 export function orderTerms({ sort = [] }: Pick<SearchQuery, 'sort'>, filled = 0): Sql<never> {
   const terms = sort.map(
@@ -40,7 +40,7 @@ export function orderTerms({ sort = [] }: Pick<SearchQuery, 'sort'>, filled = 0)
   return { text: [...terms, 'id'].join(', '), values: [] }
 }
 
-/** What comes after the position, over the same names. */
+/** Condition for rows after the position, over sort columns and `id`. */
 export function isAfter({ sort = [] }: Pick<SearchQuery, 'sort'>, { id, keys }: Position): Sql<KeyValue> {
   const same = keys.map((key, index) => sql`${sortColumn(index)} IS NOT DISTINCT FROM ${key}`)
   const steps = sort.map(({ descending }, index) => {
@@ -50,15 +50,15 @@ export function isAfter({ sort = [] }: Pick<SearchQuery, 'sort'>, { id, keys }: 
   return sql`(${joined([...steps, joined([...same, sql`id > ${id}`], ' AND ')], ' OR ')})`
 }
 
-/** The position as an opaque text. */
+/** Writes a position as an opaque text. */
 export function cursorOf({ id, keys }: Position): string {
   return JSON.stringify([id, ...keys])
 }
 
 /**
- * The position of a text from `cursorOf`, for a query with the same sort.
+ * Reads a position from `cursorOf`, for a query with the same sort.
  *
- * @throws {OperationError} `search-invalid` when the cursor is not of a query with this sort.
+ * @throws {OperationError} `search-invalid` if the cursor does not belong to a query with this sort.
  */
 export function readCursor(cursor: string, { sort = [] }: Pick<SearchQuery, 'sort'>): Position {
   const [id, ...keys] = cursorParts(cursor)
@@ -70,7 +70,7 @@ export function readCursor(cursor: string, { sort = [] }: Pick<SearchQuery, 'sor
 
 const sql: SqlTag<KeyValue> = sqlTag()
 
-/** Resources without a value come last, so nothing of this key comes after null. */
+/** Condition for a later key. Resources without a value come last, so nothing follows null. */
 function laterThan(column: Sql<never>, key: KeyValue, operator: Sql<KeyValue>): Sql<KeyValue> {
   return key === null ? sql`FALSE` : sql`(${column} ${operator} ${key} OR ${column} IS NULL)`
 }
@@ -81,11 +81,11 @@ function isKey(value: unknown): value is KeyValue {
 
 const LAST_CODE_POINT = 0x10ffff
 
-/** The least text that follows every text with this prefix in code point order; `undefined` when none does. */
+/** Returns the least text that follows every text with this prefix in code point order; `undefined` if there is none. */
 export function textAfter(prefix: string): string | undefined {
   const points = Array.from(prefix, (character) => character.codePointAt(0) ?? 0)
   while (points.at(-1) === LAST_CODE_POINT) points.pop()
   const last = points.pop()
-  // Surrogates are not code points of a text.
+  // Surrogates are not valid code points of a text.
   return last === undefined ? undefined : String.fromCodePoint(...points, last === 0xd7ff ? 0xe000 : last + 1)
 }

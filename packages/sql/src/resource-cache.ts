@@ -3,33 +3,33 @@ import type { StoredResource } from 'fhir-ops/storage'
 import { resourceOf, type ResourceRow } from './rows.js'
 
 /**
- * Resources that were read recently, so that a large one is read and parsed once. The database is asked for the current version every time; only the
- * text is spared.
+ * A cache of recently read resources, so that a large one is read and parsed once. The database is still asked for the current version each time; only its
+ * text is not read again.
  */
 export interface ResourceCache {
   lookUp(type: string): LookUp
 }
 
-/** The use of the cache for one call. */
+/** Access to the cache during one call. */
 export interface LookUp {
-  /** The version that is cached, to be compared in the database. */
+  /** Returns the cached version, which the database compares with the current one. */
   readonly versionOf: (id: string) => number | undefined
-  /** The resource of a row: the cached one when the row has no text. */
+  /** Returns the resource of a row; the cached one if the row has no text. */
   readonly resource: (row: ResourceRow) => StoredResource
 }
 
-/** What an entry weighs besides its text, in characters. */
+/** Weight of an entry in addition to its text, in characters. */
 const ENTRY_OVERHEAD = 500
 
-/** Bounds of a cache. */
+/** Limits of a cache. */
 export interface ResourceCacheBounds {
-  /** On the texts together; 0 keeps nothing. */
+  /** Maximum total length of the texts; 0 disables the cache. */
   readonly maxCharacters: number
-  /** Shorter texts are not worth it. Default 0. */
+  /** Minimum length of a text to be cached. Default 0. */
   readonly fromCharacters?: number
 }
 
-/** Makes a cache that forgets what was unused for longest. */
+/** Creates a cache that discards the least recently used resources. */
 export function createResourceCache({ maxCharacters, fromCharacters = 0 }: ResourceCacheBounds): ResourceCache {
   const kept = maxCharacters === 0 ? undefined : new LRUCache<string, StoredResource>({ maxSize: maxCharacters })
   return {

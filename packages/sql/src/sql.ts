@@ -1,14 +1,14 @@
-/** A piece of SQL with a `?` for each value, in order; `V` is what the database takes as a value. */
+/** An SQL fragment with a `?` for each value, in order; `V` is the type of values that the database accepts. */
 export interface Sql<V> {
   readonly text: string
   readonly values: readonly V[]
 }
 
-/** Writes SQL as a template. */
+/** A template tag for SQL. */
 export type SqlTag<V> = (strings: TemplateStringsArray, ...parts: readonly (Sql<V> | V)[]) => Sql<V>
 
 /**
- * The template function of a database: an interpolated `Sql` is spliced in, every other value becomes a bound placeholder. There is no
+ * Creates the template tag of a database: an interpolated `Sql` is inserted, any other value becomes a bound placeholder. There is no
  * other way to put a value into a statement.
  */
 export function sqlTag<V>(): SqlTag<V> {
@@ -29,7 +29,7 @@ export function sqlTag<V>(): SqlTag<V> {
   }
 }
 
-/** The pieces with `separator` between them, which is code and never data. */
+/** Joins fragments with `separator`, which must be code, never data. */
 export function joined<V>(pieces: readonly Sql<V>[], separator: string): Sql<V> {
   return { text: pieces.map(({ text }) => text).join(separator), values: pieces.flatMap(({ values }) => values) }
 }

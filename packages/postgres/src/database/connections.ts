@@ -2,38 +2,38 @@ import { OperationError } from 'fhir-ops/errors'
 import { copyInOf, type Copy } from './copy.js'
 import { rowsOf, createQueries, sql, type PostgresClient, type PostgresPool, type Row, type Queries, type Statement } from './sql.js'
 
-/** How connections are used. */
+/** Options for connections. */
 export interface ConnectionOptions {
-  /** How long to wait for a connection. */
+  /** How long to wait for a connection, in milliseconds. */
   readonly connectTimeoutMs: number
-  /** How long one statement may take. */
+  /** How long one statement may take, in milliseconds. */
   readonly statementTimeoutMs: number
-  /** Accept a server that acknowledges commits before they are on disk. */
+  /** Accepts a server that acknowledges commits before they are on disk. */
   readonly allowLossyCommits: boolean
-  /** Keep nothing in a connection, as somebody else has it after each transaction. Default false. */
+  /** Stores no state in a connection, because it serves somebody else after each transaction. Default false. */
   readonly transactionPooling?: boolean
 }
 
 /** A connection of the pool, set up for this adapter. */
 export interface Connection {
   rows(statement: Statement): Promise<readonly Row[]>
-  /** Adds rows by COPY; absent where the driver has none. */
+  /** Adds rows by COPY; absent if the driver does not support it. */
   readonly copy?: (copy: Copy) => Promise<void>
-  /** Gives the connection back to the pool, or closes it when it is broken. */
+  /** Returns the connection to the pool, or closes it if it is broken. */
   release(state: 'usable' | 'broken'): void
   onNotification(listener: () => void): void
   onEnd(listener: () => void): void
 }
 
-/** Takes connections out of a pool. */
+/** Takes connections from a pool. */
 export interface Connections {
   take(): Promise<Connection>
 }
 
-/** The server cancels a statement first; the driver gives up on a server that no longer answers. */
+/** The server cancels a statement first; this much later, the driver gives up on a server that no longer answers. */
 const ANSWER_GRACE_MS = 1_000
 
-/** Puts the seam over a pool. */
+/** Wraps a pool. */
 export function connectionsOf(pool: PostgresPool, options: ConnectionOptions): Connections {
   const known = new WeakSet<PostgresClient>()
   const queries = createQueries(options.transactionPooling !== true)
@@ -52,9 +52,9 @@ export function connectionsOf(pool: PostgresPool, options: ConnectionOptions): C
 }
 
 /**
- * Listens to connections, as an error without a listener ends the process. A connection that breaks while it is idle is replaced by the pool, one in
- * use fails its call. The listener is added before the promise of the connection resolves: the message that ends it may arrive together with the one
- * that admits it.
+ * Adds an error listener to connections, because an error without a listener ends the process. If a connection breaks while it is idle, the pool replaces
+ * it; if it is in use, its call fails. The listener is added before the promise of the connection resolves: the message that ends a connection may arrive
+ * together with the one that admits it.
  */
 function listenerOf(pool: PostgresPool): (client: PostgresClient) => void {
   const heard = new WeakSet<PostgresClient>()
@@ -100,8 +100,8 @@ async function inTime(pool: PostgresPool, timeoutMs: number): Promise<PostgresCl
 }
 
 /**
- * To compile a statement takes longer than any of them: half a second where the planner believes that it looks at much. Engines without the setting
- * are left alone.
+ * Switches JIT off: compiling a statement takes longer than running any of them, half a second if the planner expects many rows. Engines without this
+ * setting are left unchanged.
  */
 const JIT_OFF = sql`(SELECT set_config(name, 'off', false) FROM pg_settings WHERE name = 'jit')`
 

@@ -1,22 +1,22 @@
 import { withoutNul, type PostgresClient, type PostgresValue } from './sql.js'
 
-/** Rows on their way into a table by COPY. */
+/** Rows to insert into a table by COPY. */
 export interface Copy {
-  /** `COPY ... FROM STDIN`, in the text format. */
+  /** `COPY ... FROM STDIN`, in text format. */
   readonly text: string
   readonly chunks: readonly Buffer[]
 }
 
-/** Copies into the connection; rejects with the driver's error. */
+/** Runs a COPY on the connection; rejects with the driver's error. */
 export type CopyIn = (copy: Copy, timeoutMs: number) => Promise<void>
 
-/** What a column of a row is copied as. */
+/** Values that can be copied. */
 export type CopyValue = Extract<PostgresValue, string | number | null>
 
-/** Characters after which the text of the rows is sent on: many small messages and one huge one take longer. */
+/** Characters per chunk of row text: many small messages take longer, and so does one huge one. */
 const CHUNK_CHARACTERS = 65_536
 
-/** The rows in the text format of COPY. */
+/** Writes the rows in the text format of COPY. */
 export function copyChunks(rows: Iterable<readonly CopyValue[]>): readonly Buffer[] {
   const chunks: Buffer[] = []
   let text = ''
@@ -36,7 +36,7 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
   ['\r', '\\r'],
 ])
 
-/** Most texts have none of these, and to look takes less time than to replace nothing. */
+/** Characters that need escapes. Most texts have none, and testing is faster than replacing nothing. */
 const SPECIAL = /[\0\\\t\n\r]/
 
 function field(value: CopyValue): string {
@@ -49,14 +49,14 @@ function escaped(text: string): string {
   return withoutNul(text).replaceAll(/[\\\t\n\r]/g, (found) => ESCAPES.get(found) ?? found)
 }
 
-/** The part of the protocol of a connection of `pg` that a COPY needs. */
+/** The part of a `pg` connection's protocol that COPY needs. */
 interface CopyConnection {
   query(text: string): void
   sendCopyFromChunk(chunk: Buffer): void
   endCopyFrom(): void
 }
 
-/** What `pg` runs instead of a query: it gets the connection, and then each message of the server. */
+/** An object that `pg` runs instead of a query: it receives the connection, and then each message of the server. */
 interface CopyQuery {
   readonly query_timeout: number
   /** Set by the driver, to end its time limit. */
@@ -73,7 +73,7 @@ interface CopyClient {
   query(copy: CopyQuery): unknown
 }
 
-/** COPY over a client, where the driver has it: `pg` does, its native bindings and other drivers do not. */
+/** Returns COPY for a client, if its driver supports it: `pg` does; its native bindings and other drivers do not. */
 export function copyInOf(client: PostgresClient): CopyIn | undefined {
   if (!takesCopies(client)) return undefined
   return async (copy, timeoutMs) =>

@@ -8,26 +8,26 @@ import { sql, type PostgresPool, type Row, type Statement } from './sql.js'
 /** Runs statements. */
 export interface Executor {
   rows(statement: Statement): Promise<readonly Row[]>
-  /** Adds rows by COPY; absent outside of transactions, and where the driver has none. */
+  /** Adds rows by COPY; absent outside transactions, and if the driver does not support it. */
   readonly copy?: (copy: Copy) => Promise<void>
 }
 
-/** The database as the stores use it: errors as `OperationError`, everything refused after `close`. */
+/** The database as used by the stores: errors are `OperationError`s, and calls after `close` are refused. */
 export interface Database extends Executor {
-  /** Runs one statement in a transaction of its own. */
+  /** Runs one statement in its own transaction. */
   rows(statement: Statement): Promise<readonly Row[]>
   /**
-   * Runs `work` in a transaction. What another transaction made impossible is tried again, so `work` may run several times; a commit
-   * whose outcome is not known is an error and never tried again.
+   * Runs `work` in a transaction. If another transaction prevents it, it is tried again, so `work` may run several times. A commit
+   * with unknown outcome is an error and never tried again.
    */
   transaction<T>(work: (executor: Executor) => Promise<T>): Promise<T>
-  /** Runs `work` on one connection, outside of transactions; what another transaction made impossible is tried again. */
+  /** Runs `work` on one connection, outside transactions. If another transaction prevents it, it is tried again. */
   session<T>(work: (executor: Executor) => Promise<T>): Promise<T>
-  /** Finishes what was called before and ends the pool; calling it again does nothing. */
+  /** Finishes earlier calls and ends the pool; calling it again does nothing. */
   close(): Promise<void>
 }
 
-/** Puts the seam over connections. */
+/** Wraps a pool and its connections. */
 export function databaseOver(pool: PostgresPool, connections: Connections): Database {
   const running = new Set<Promise<unknown>>()
   let closing: Promise<void> | undefined
@@ -55,7 +55,7 @@ export function databaseOver(pool: PostgresPool, connections: Connections): Data
   }
 }
 
-/** Tries of one transaction before its caller gets `storage-locked`. */
+/** Attempts for one transaction before the call fails with `storage-locked`. */
 const MAX_TRIES = 6
 const FIRST_PAUSE_MS = 4
 
@@ -89,7 +89,7 @@ async function committed<T>(connection: Connection, work: (executor: Executor) =
     await connection.rows(COMMIT)
     return result
   } catch (error) {
-    // Where the connection is lost, the server rolls back what it has not committed.
+    // If the connection is lost, the server rolls back uncommitted changes.
     if (connectionSurvives(error)) await connection.rows(ROLLBACK)
     throw error
   }

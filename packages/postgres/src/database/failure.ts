@@ -18,7 +18,7 @@ const LOCKED: Failure = { code: 'storage-locked', message: 'The database is busy
 const DAMAGED: Failure = { code: 'storage-damaged', message: 'The database is damaged or lacks tables of this adapter.' }
 const FULL: Failure = { code: 'storage-full', message: 'The disk of the database is full.' }
 
-/** SQLSTATE codes, and codes of the system, with a meaning of their own; https://www.postgresql.org/docs/current/errcodes-appendix.html */
+/** SQLSTATE codes, and codes of the operating system, that map to a particular error; https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const BY_CODE: ReadonlyMap<string, Failure> = new Map([
   ['08006', LOST],
   ['23505', LOCKED],
@@ -53,7 +53,7 @@ const BY_CODE: ReadonlyMap<string, Failure> = new Map([
   ['XX002', DAMAGED],
 ])
 
-/** `pg` has no codes for what it finds out by itself. */
+/** Errors that `pg` raises itself, which have no codes. */
 const BY_MESSAGE: ReadonlyMap<string, Failure> = new Map([
   ['Query read timeout', TIMEOUT],
   ['timeout exceeded when trying to connect', TIMEOUT],
@@ -61,7 +61,7 @@ const BY_MESSAGE: ReadonlyMap<string, Failure> = new Map([
   ['Connection terminated unexpectedly', LOST],
 ])
 
-/** The error that callers see for one of the driver's; what is an `OperationError` already stays as it is. */
+/** Converts an error of the driver to the error that callers get; an `OperationError` is returned unchanged. */
 export function storageFailure(error: unknown): OperationError {
   if (error instanceof OperationError) return error
   const { code, message } = failureOf(error)
@@ -69,19 +69,19 @@ export function storageFailure(error: unknown): OperationError {
 }
 
 /**
- * Whether the server has undone the transaction because of another one, so that it may be tried again: a serialization failure, a deadlock, or a row
- * or table that another one made first. A lost connection is not among these, as its outcome is not known.
+ * True if the server has rolled back the transaction because of another one, so that it may be tried again: after a serialization failure, a deadlock, or
+ * a row or table that the other one created first. A lost connection does not count, because its outcome is unknown.
  */
 export function wasOvertaken(error: unknown): boolean {
   return OVERTAKEN.has(codeOf(error) ?? '')
 }
 
-/** Whether a lock was not to be had within `lock_timeout`, as an error of the server or as what was made of it. */
+/** True if a lock was not available within `lock_timeout`, given the server's error or the converted one. */
 export function isLockTimeout(error: unknown): boolean {
   return stateOf(error) === '55P03'
 }
 
-/** Whether the engine lacks what a statement asks for: a kind of statement, a column, a function, or a type or language. */
+/** True if the engine does not support the statement: its kind, a column, a function, a type or a language. */
 export function isUnsupported(error: unknown): boolean {
   return UNSUPPORTED.has(stateOf(error) ?? '')
 }
@@ -92,7 +92,7 @@ function stateOf(error: unknown): string | undefined {
   return codeOf(error instanceof OperationError ? error.cause : error)
 }
 
-/** Whether the connection can be used again. Errors that the server did not send leave it in an unknown state, and some of the server's are its last word. */
+/** True if the connection is still usable. Errors not sent by the server leave it in an unknown state, and after some of the server's errors it is closed. */
 export function connectionSurvives(error: unknown): boolean {
   return error instanceof OperationError || SQLSTATE.test(codeOf(error) ?? '')
 }
@@ -100,8 +100,9 @@ export function connectionSurvives(error: unknown): boolean {
 const OVERTAKEN: ReadonlySet<string> = new Set(['23505', '40001', '40P01', '42710', '42P07'])
 
 /**
- * Class 08 is of lost connections; the server ends the connection with 57P01 to 57P05 (shutdown, crash, start, a database that is dropped, idleness) and
- * 25P03 to 25P04 (transactions that are idle or last too long). Node's own codes (`EPIPE`) are as long, but have no digit.
+ * SQLSTATE codes after which a connection survives. Class 08 is about lost connections; the server closes the connection after 57P01 to 57P05 (shutdown,
+ * crash, startup, dropped database, idle session) and 25P03 to 25P04 (idle or long transactions). Node's codes (`EPIPE`) have the same length, but no
+ * digit.
  */
 const SQLSTATE = /^(?!08|57P|25P0[34])(?=[A-Z]*[0-9])[0-9A-Z]{5}$/
 

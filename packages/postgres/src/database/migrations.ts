@@ -11,10 +11,10 @@ const VALUES = sql`CREATE INDEX IF NOT EXISTS fhir_entry_by_value ON fhir_entry 
 const TEXTS = sql`CREATE INDEX IF NOT EXISTS fhir_entry_by_text ON fhir_entry (type, param, text, id, system) WHERE text IS NOT NULL`
 const LONG = sql`CREATE INDEX IF NOT EXISTS fhir_entry_long ON fhir_entry (type, param) WHERE whole_value IS NOT NULL OR whole_text IS NOT NULL`
 
-/** What resources have several entries of: where none has, entries are counted as they are. */
+/** Search parameters of which a resource has several entries: if there are none, entries can be counted directly. */
 const AGAIN = sql`CREATE INDEX IF NOT EXISTS fhir_entry_again ON fhir_entry (type, param, n) WHERE n > 0`
 
-/** The indexes by search parameters, by name, of the newest schema. A first load leaves them out until it ends. */
+/** Indexes on search parameters in the newest schema, by name. A first load omits them until it ends. */
 const ENTRY_INDEXES: ReadonlyMap<string, Sql> = new Map([
   ['fhir_entry_range', RANGES],
   ['fhir_entry_high', ENDS],
@@ -24,13 +24,13 @@ const ENTRY_INDEXES: ReadonlyMap<string, Sql> = new Map([
   ['fhir_entry_again', AGAIN],
 ])
 
-/** What is done in one transaction. */
+/** Statements that run in one transaction. */
 export type Step = readonly Sql[]
 
 /**
- * Rows have the transaction that wrote them, whoever does, older processes and other programs too. What somebody removes leaves its address, except
- * what is within others. Other engines may have the functions and yet no such transactions: in this one, a row that it has changed says the same as
- * the function.
+ * Stores in each row the transaction that wrote it, whichever program writes, including older processes. If another program removes a row, its address is
+ * recorded, except for contained resources. Other engines may have these functions without such transaction ids; the first statements check that the id
+ * in a row just changed is the one that the function returns.
  */
 const TRANSACTIONS: Step = [
   sql`UPDATE fhir_schema SET version = version`,
@@ -55,31 +55,31 @@ const TRANSACTIONS: Step = [
   sql`CREATE TRIGGER fhir_resource_removed AFTER DELETE ON fhir_resource FOR EACH ROW WHEN (left(OLD.type, 1) <> '#') EXECUTE FUNCTION fhir_remove()`,
   sql`ALTER TABLE fhir_resource ENABLE ALWAYS TRIGGER fhir_resource_removed`,
 ]
-/** A step of its own, so that reads continue while it is made. It has nothing of resources that existed before. */
+/** A separate step, so that reads continue while the index is created. It does not cover resources that existed before. */
 const CHANGED: Step = [sql`CREATE INDEX IF NOT EXISTS fhir_resource_changed ON fhir_resource (changed_in) WHERE changed_in IS NOT NULL`]
 
-/** What engines that cannot do it leave out. */
+/** Steps that are skipped on engines that do not support them. */
 const OPTIONAL: ReadonlySet<Step | undefined> = new Set([TRANSACTIONS, CHANGED])
 
 /**
- * The schema, forward only: `fhir_schema` holds the number of steps that the database has seen. A step that was released is never edited, and can be
- * run again after it was cut short.
+ * The schema. Migrations only go forward: `fhir_schema` has the number of steps that were applied. A released step is never edited, and must be
+ * repeatable after an interruption.
  *
- * Processes of the version before continue serving while a step is made and after it. So a step adds what they can ignore: tables, indexes, columns
- * with a default or without NOT NULL. What they cannot serve any more, such as a removed column, is a later release's step, whose last statement is
- * `servesFrom` with its number: processes that know less are refused from then on.
+ * Processes of the previous version continue to serve during a step and after it, so a step only adds what they can ignore: tables, indexes, columns
+ * with a default or without NOT NULL. A change that they cannot handle, such as a removed column, is a step of a later release that ends with
+ * `servesFrom` and its number: processes with fewer steps are refused from then on.
  *
- * - `fhir_resource`: the last version of every id; one that is deleted stays without text, so that versions keep rising. `changed_in` is the
- *   transaction that wrote it; of what was written before there was such a column, nothing.
- * - `fhir_removed`: the addresses of rows that other programs removed from it; this adapter removes only contained resources.
- * - `fhir_entry`: what resources are found by. Of long texts it has the beginning, which indexes can hold, and next to it the whole; three indexes
- *   cover every test of a query but those for parts of texts. Indexes have the order of sort keys, with the ids after them.
- * - `fhir_version`: versions that were replaced, and deletions of ids that came back (without text).
+ * - `fhir_resource`: the last version of every id; after a deletion the row stays, without text, so that versions keep increasing. `changed_in` is the
+ *   transaction that wrote it; empty if it was written before the column existed.
+ * - `fhir_removed`: addresses of rows that other programs removed from `fhir_resource`; this adapter removes only contained resources.
+ * - `fhir_entry`: index entries. Of a long text, it has the beginning, which indexes can hold, and in another column the whole; three indexes
+ *   cover every test in a query except those for parts of texts. The indexes are in the order of sort keys, then ids.
+ * - `fhir_version`: replaced versions, and deletions of resources that were created again (without text).
  * - `fhir_user`, `fhir_session`: users and sessions.
- * - `fhir_revision`: one row, which changes with the definitions.
- * - `fhir_system`: versions of imported code systems, staged, published or replaced; `fhir_section` holds their content.
+ * - `fhir_revision`: a single row, which changes with the definitions.
+ * - `fhir_system`: versions of imported code systems, staged, published or replaced; `fhir_section` has their content.
  *
- * Keys are made of what callers give: there is no sequence, on which a distributed engine would have to synchronize.
+ * Keys consist of values from the caller: there is no sequence, over which a distributed engine would have to synchronize.
  */
 export const MIGRATIONS: readonly Step[] = [
   [
@@ -175,16 +175,16 @@ export const MIGRATIONS: readonly Step[] = [
   CHANGED,
 ]
 
-/** The end of a step that processes with fewer steps than this cannot serve. */
+/** Ends a step that processes with fewer steps than this cannot serve. */
 export function servesFrom(version: number): Sql {
   return sql`UPDATE fhir_schema SET least_version = ${version}`
 }
 
 /**
- * Migrates the database to the newest schema, with all indexes. Of several processes one does each step while the others wait; when it dies, the next
- * one continues. A database of a newer version that serves this one is left as it is.
+ * Migrates the database to the newest schema, including all indexes. If several processes start, one does each step while the others wait; if it dies,
+ * another one continues. A database of a newer version that still serves this version is left unchanged.
  *
- * @throws {OperationError} `storage-damaged` when a newer version of this adapter was here that does not serve this one.
+ * @throws {OperationError} `storage-damaged` if a newer version of this adapter migrated the database and no longer serves this version.
  */
 export async function migrate(db: Database, steps: readonly Step[] = MIGRATIONS): Promise<void> {
   if (await isCurrent(db, steps)) return
@@ -193,9 +193,9 @@ export async function migrate(db: Database, steps: readonly Step[] = MIGRATIONS)
 }
 
 /**
- * The same without the indexes by search parameters, where there are no resources yet.
+ * As `migrate`, but without indexes on search parameters if there are no resources yet.
  *
- * @returns Whether they are left out, by this load or by one before it that was cut short.
+ * @returns True if indexes are missing, because of this load or an earlier one that was interrupted.
  */
 export async function migrateToFill(db: Database): Promise<boolean> {
   await migrateTables(db, MIGRATIONS)
@@ -207,7 +207,7 @@ export async function migrateToFill(db: Database): Promise<boolean> {
   return !(await isCurrent(db, MIGRATIONS))
 }
 
-/** Makes the indexes that a first load left out, while nothing is written. */
+/** Creates the indexes that a first load omitted, while nothing is written. */
 export async function makeIndexes(db: Database): Promise<void> {
   await inTurn(db, async (executor) => {
     await executor.rows(sql`SET LOCAL maintenance_work_mem = '256MB'`)
@@ -223,36 +223,36 @@ async function migrateTables(db: Database, steps: readonly Step[]): Promise<void
   for (let done = false; !done;) done = await nextStep(db, steps)
 }
 
-/** Whether rows have the transaction that wrote them. */
+/** True if rows contain the transaction that wrote them. */
 export async function bearsTransactions(db: Executor): Promise<boolean> {
   const [row] = await db.rows(sql`SELECT EXISTS (SELECT 1 FROM pg_trigger
     WHERE tgrelid = to_regclass('fhir_resource') AND tgname = 'fhir_resource_changed') AS bears`)
   return row?.['bears'] === true
 }
 
-/** Two reads, as most processes find nothing to do, and some may not change the schema. */
+/** Checks the version with two reads: usually there is nothing to do, and some processes may not change the schema. */
 async function isCurrent(db: Database, steps: readonly Step[]): Promise<boolean> {
   const [table] = await db.rows(sql`SELECT to_regclass('fhir_schema') IS NOT NULL AS exists,
     (SELECT count(*) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
       WHERE i.indrelid = to_regclass('fhir_entry') AND c.relname = ANY (${[...ENTRY_INDEXES.keys()]})) AS indexes`)
   if (table?.['exists'] !== true) return false
   const version = await versionOf(db, steps.length)
-  // A newer version may have other indexes.
+  // A newer version may have different indexes.
   return version > steps.length || (version === steps.length && numberAt(table, 'indexes') === ENTRY_INDEXES.size)
 }
 
-/** The index of a large database takes minutes. */
+/** Creating an index of a large database takes minutes. */
 const STEP_TIMEOUT_MS = 24 * 3_600_000
 
-/** How long a lock on a table is waited for at once: everybody else who wants the table waits behind. */
+/** How long to wait for a table lock at a time, in milliseconds: everybody else who needs the table waits behind. */
 const LOCK_WAIT_MS = 500
-/** How long the others are then left alone. */
+/** Pause for the others before the next attempt, in milliseconds. */
 const LOCK_PAUSE_MS = 500
 
 /**
- * Runs what changes the schema, while no other process does. While a table is locked for long, such as by a backup, it retries instead of blocking
- * the processes that serve. The turn is tried for in the same way: a transaction that waits for the row would hold a lock on its table, and whoever
- * has the turn could not change that table.
+ * Runs changes of the schema, in one process at a time. If a table is locked for long, such as by a backup, the change is retried instead of blocking
+ * the processes that serve. The turn itself is acquired in the same way, without waiting: a waiting transaction would hold a lock on the table of turns,
+ * and the process whose turn it is could not change that table.
  */
 async function inTurn<T>(db: Database, work: (executor: Executor) => Promise<T>): Promise<T> {
   for (;;) {
@@ -270,7 +270,7 @@ async function inTurn<T>(db: Database, work: (executor: Executor) => Promise<T>)
   }
 }
 
-/** True when nothing is left to do. */
+/** Runs the next step; returns true if there is none left. */
 async function nextStep(db: Database, steps: readonly Step[]): Promise<boolean> {
   const take = async (leavesOut: boolean): Promise<boolean> =>
     inTurn(db, async (executor) => {
@@ -290,7 +290,7 @@ async function nextStep(db: Database, steps: readonly Step[]): Promise<boolean> 
   }
 }
 
-/** @throws {OperationError} `storage-damaged` when the database is of a newer version that does not serve those who know this one. */
+/** @throws {OperationError} `storage-damaged` if the database has a newer version that does not serve processes with the `known` steps. */
 async function versionOf(executor: Executor, known: number): Promise<number> {
   const [row] = await executor.rows(sql`SELECT version FROM fhir_schema`)
   const version = row === undefined ? 0 : numberAt(row, 'version')

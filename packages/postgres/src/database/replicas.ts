@@ -3,25 +3,25 @@ import { setTimeout as after } from 'node:timers/promises'
 import type { Database, Executor } from './database.js'
 import { prepared, sql, textAt, type Sql } from './sql.js'
 
-/** Runs what only reads. */
+/** Runs work that only reads. */
 export type Reading = <T>(work: (executor: Executor) => Promise<T>) => Promise<T>
 
-/** How long a standby may take to have what the primary had when a read began. */
+/** How long a standby may take to reach the position that the primary had when a read began, in milliseconds. */
 const LAG_MS = 20
 const POLL_MS = 1
-/** How long a standby that could not be used is left alone. */
+/** How long an unusable standby is not tried, in milliseconds. */
 const AWAY_MS = 1_000
 
 interface Standby {
   readonly db: Database
-  /** On the clock of `performance.now`; 0 when it could be used the last time. */
+  /** Time until which it is not tried, as given by `performance.now`; 0 if it was usable last time. */
   awayUntil: number
 }
 
 /**
- * Reads from standbys, in turn, what every caller could read on the primary when the call began: whatever any process had acknowledged by
- * then is there. The primary is asked how far its log goes, together for those who ask at the same time, and a standby answers when it has replayed
- * that. Where none does so in time, can be reached, or belongs to this primary, the primary answers.
+ * Reads from standbys, in turn. A read sees at least what any caller could read on the primary when the call began, that is everything that any process had
+ * acknowledged by then. The primary is asked for its log position, once for all simultaneous callers, and a standby answers after it has replayed the log
+ * up to there. If no standby does so in time, is reachable, or belongs to this primary, the primary answers.
  */
 export function readingFrom(primary: Database, replicas: readonly Database[]): Reading {
   if (replicas.length === 0) return async (work) => work(primary)
@@ -37,7 +37,7 @@ export function readingFrom(primary: Database, replicas: readonly Database[]): R
     const wanted = standbys.some(isPresent) ? await position() : undefined
     const standby = next()
     if (wanted === undefined || standby === undefined) return work(primary)
-    // Whether one is back is tried by one read, which may wait as long as a connection may take; the others do not.
+    // Only one read tries whether a standby is back, because it may wait until the connection time-out; other reads use the primary meanwhile.
     if (standby.awayUntil > 0) standby.awayUntil = Infinity
     let hasBegun = false
     try {
@@ -55,19 +55,19 @@ export function readingFrom(primary: Database, replicas: readonly Database[]): R
   }
 }
 
-/** Of a connection that was lost, and of a read that recovery had to cancel: what takes too long would take as long on the primary. */
+/** True for a lost connection, and for a read that recovery had to cancel. A time-out does not count: the read would take as long on the primary. */
 function isOfStandby(error: unknown): boolean {
   return error instanceof OperationError && (error.code === 'storage-unavailable' || error.code === 'storage-locked')
 }
 
-/** How far the log of a primary goes, and in which timeline: after a failover the logs of two may have the same positions. */
+/** The log position of a primary, with its timeline: after a failover, the logs of two servers may have the same positions. */
 interface Position {
   readonly lsn: string
   readonly timeline: string
 }
 
 async function positionOf(primary: Database): Promise<Position> {
-  // What is acknowledged before it is on disk has been inserted only.
+  // With `synchronous_commit` off, commits are acknowledged before the flush, so the insert position counts.
   const lsn = sql`CASE current_setting('synchronous_commit') WHEN 'off' THEN pg_current_wal_insert_lsn() ELSE pg_current_wal_flush_lsn() END`
   const [row = {}] = await primary.rows(
     prepared('position', sql`SELECT lsn::text AS lsn, left(pg_walfile_name(lsn), 8) AS timeline FROM (SELECT ${lsn} AS lsn) AS p`),
@@ -75,7 +75,7 @@ async function positionOf(primary: Database): Promise<Position> {
   return { lsn: textAt(row, 'lsn'), timeline: textAt(row, 'timeline') }
 }
 
-/** Of a server in recovery; the log of one that has become a primary is its own. */
+/** Timeline of a server in recovery; a server that has become a primary has its own timeline. */
 const TIMELINE: Sql = sql`lpad(upper(to_hex(greatest((pg_control_checkpoint()).timeline_id, (pg_control_recovery()).min_recovery_end_timeline))), 8, '0')`
 
 async function caughtUp(standby: Executor, { lsn, timeline }: Position): Promise<void> {
@@ -93,7 +93,7 @@ async function caughtUp(standby: Executor, { lsn, timeline }: Position): Promise
   }
 }
 
-/** Asks one question at a time, for all who ask meanwhile. An answer never comes from a question that began before the call. */
+/** Shares an asynchronous query among simultaneous callers. The result of a query that began before a call is never used for that call. */
 export function shared<T>(ask: () => Promise<T>): () => Promise<T> {
   let underWay: Promise<T> | undefined
   let next: Promise<T> | undefined

@@ -2,12 +2,12 @@ import { sqlTag, type Sql as AnySql, type SqlTag } from '@fhir-ops/sql'
 import { isObject } from 'fhir-ops/internal/json'
 import { LRUCache } from 'lru-cache'
 
-/** What a statement takes as a value. */
+/** Values of statement parameters. */
 export type PostgresValue = string | number | boolean | null | Uint8Array | readonly (string | number | null)[]
 
-/** One statement, as `pg` takes it. */
+/** A statement in the form that `pg` accepts. */
 export interface PostgresQuery {
-  /** Statements with a name are prepared once for each connection. */
+  /** A named statement is prepared once per connection. */
   readonly name?: string
   readonly text: string
   readonly values: PostgresValue[]
@@ -18,39 +18,42 @@ export interface PostgresQuery {
 /** The part of a pooled connection that this adapter calls. */
 export interface PostgresClient {
   query(query: PostgresQuery): Promise<{ readonly rows: readonly unknown[] }>
-  /** Gives the connection back; `true` closes it instead. */
+  /** Returns the connection to the pool; `true` closes it instead. */
   release(destroy?: boolean): void
   on(event: 'error', listener: (error: Error) => void): unknown
   on(event: 'end', listener: () => void): unknown
   on(event: 'notification', listener: () => void): unknown
 }
 
-/** The part of a pool that this adapter calls; `Pool` of `pg` fits. Each connection must be a session of its own. */
+/** The part of a pool that this adapter calls; `Pool` of `pg` fits. Each connection must be a separate session. */
 export interface PostgresPool {
   connect(): Promise<PostgresClient>
-  /** Reports a connection that was lost while it was idle. */
+  /** Reports an idle connection that was lost. */
   on(event: 'error', listener: (error: Error) => void): unknown
-  /** Tells who is handed over next: a connection that is listened to from then on ends no process. Other pools than that of `pg` may not emit it. */
+  /**
+   * Reports each connection before it is handed out, so that an error listener can be added and an error does not end the process. Other pools than that
+   * of `pg` may not emit it.
+   */
   on(event: 'acquire', listener: (client: PostgresClient) => void): unknown
   end(): Promise<unknown>
 }
 
-/** A row as the driver gives it. */
+/** A row as returned by the driver. */
 export type Row = Readonly<Record<string, unknown>>
 
-/** The rows of an answer. */
+/** Returns the rows of a result. */
 export function rowsOf(rows: readonly unknown[]): readonly Row[] {
   return rows.filter(isObject)
 }
 
-/** A column that holds text. */
+/** Returns the value of a text column. */
 export function textAt(row: Row, column: string): string {
   const value = row[column]
   if (typeof value !== 'string') throw new TypeError(`The column ${column} holds no text.`)
   return value
 }
 
-/** A column that holds a number; drivers give the larger ones as text. */
+/** Returns the value of a numeric column; drivers return large numbers as text. */
 export function numberAt(row: Row, column: string): number {
   const value = row[column]
   const number = typeof value === 'string' || typeof value === 'bigint' ? Number(value) : value
@@ -58,53 +61,53 @@ export function numberAt(row: Row, column: string): number {
   return number
 }
 
-/** A piece of SQL for PostgreSQL. */
+/** An SQL fragment for PostgreSQL. */
 export type Sql = AnySql<PostgresValue>
 
-/** Writes SQL for PostgreSQL as a template; what is interpolated is bound. */
+/** Template tag for SQL of PostgreSQL; interpolated values are bound. */
 export const sql: SqlTag<PostgresValue> = sqlTag()
 
-/** A statement, with a name when it is always the same except for its values. */
+/** A statement, with a name if its text is always the same. */
 export interface Statement extends Sql {
   readonly name?: string
-  /** How long the driver waits for the answer, where that is another time than for all statements. */
+  /** How long the driver waits for the answer, if it differs from the general limit, in milliseconds. */
   readonly timeoutMs?: number
 }
 
-/** Names a statement so that each connection plans it once. */
+/** Names a statement, so that each connection plans it once. */
 export function prepared(name: string, { text, values }: Sql): Statement {
   return { name: `fhir_ops_${name}`, text, values }
 }
 
-/** A whole number that is part of the statement, so that the planner knows it: how many rows are wanted, never what a caller sends. */
+/** A whole number as part of the statement, so that the planner knows it: used for row limits, never for values of callers. */
 export function literal(number: number): Sql {
   return { text: String(Math.max(-1, Math.min(Math.trunc(number), 2 ** 31 - 1))), values: [] }
 }
 
-/** Makes of statements what the driver takes. */
+/** Converts statements to the form that the driver accepts. */
 export type Queries = (statement: Statement, timeoutMs: number) => PostgresQuery
 
-/** Statements that are remembered. */
+/** Number of statements that are remembered. */
 const MAX_KNOWN = 1_000
-/** Statements that are prepared besides those that have a name of their own: each takes memory of every connection. */
+/** Number of statements that are prepared in addition to named ones: each uses memory in every connection. */
 const MAX_PREPARED = 100
-/** Longest of them, in characters: lists of many alternatives are seldom the same again, and their plans are large. */
+/** Maximum length of such a statement in characters: long lists of alternatives are rarely repeated, and their plans are large. */
 const MAX_PREPARED_LENGTH = 8_000
-/** Uses after which a statement is prepared. */
+/** Number of uses after which a statement is prepared. */
 const USES = 3
 
 interface Known {
-  /** With numbered placeholders. */
+  /** Text with numbered placeholders. */
   readonly text: string
   name: string | undefined
   uses: number
 }
 
 /**
- * Numbered placeholders, values that PostgreSQL can keep, and a name for what is asked again and again, so that each connection plans it once. No
- * SQL here has a `?` of its own.
+ * Converts statements: numbers the placeholders, replaces values that PostgreSQL cannot store, and names repeated statements, so that each connection
+ * plans them once. No SQL of this package contains a literal `?`.
  *
- * @param prepares False where connections are shared between transactions: then nothing has a name.
+ * @param prepares False if connections are shared between transactions: then no statement is named.
  */
 export function createQueries(prepares: boolean): Queries {
   const known = new LRUCache<string, Known>({ max: MAX_KNOWN })
@@ -143,8 +146,8 @@ function keepable(value: PostgresValue): PostgresValue {
 }
 
 /**
- * PostgreSQL's texts have no U+0000, and FHIR allows none. Where one comes all the same, in a value or in a question, it becomes a
- * code point that no text may have, so that both still agree.
+ * Replaces U+0000, which PostgreSQL's texts cannot contain and FHIR does not allow. If one occurs anyway, in a value or in a query, it becomes a
+ * code point that no text may contain, so that both still match.
  */
 export function withoutNul(text: string): string {
   return text.includes('\0') ? text.replaceAll('\0', '\uffff') : text

@@ -5,7 +5,7 @@ import type { Executor } from '../database/database.js'
 import { prepared, sql, type Sql } from '../database/sql.js'
 import type { Change } from './write-plan.js'
 
-/** An index entry of a changed resource, and its number among those of the same parameter, from 0. */
+/** An index entry of a changed resource, with its number among the entries of the same parameter, from 0. */
 export interface EntryRow {
   readonly change: Change
   readonly n: number
@@ -15,7 +15,7 @@ export interface EntryRow {
 const TEXTS = sql`text[]`
 const NUMBERS = sql`double precision[]`
 
-/** The entries of changed resources. */
+/** Insertion of the index entries of changed resources. */
 export const ENTRIES: Insertion<EntryRow> = {
   name: 'index',
   table: sql`fhir_entry`,
@@ -35,7 +35,7 @@ export const ENTRIES: Insertion<EntryRow> = {
   ],
 }
 
-/** The rows of the entries of a changed resource. */
+/** Returns the index rows of a changed resource. */
 export function entryRows(change: Change): readonly EntryRow[] {
   const numbers = new Map<string, number>()
   return change.entries.map((entry) => {
@@ -46,49 +46,49 @@ export function entryRows(change: Change): readonly EntryRow[] {
 }
 
 /**
- * Most UTF-16 units of a text that is kept in an index: two of them and a resource's address fit into the third of a page that an entry
- * of a B-tree may take.
+ * Maximum UTF-16 units of a text in an index: two texts and the address of a resource fit into a third of a page, the maximum size of a
+ * B-tree entry.
  */
 const MAX_INDEXED = 400
 
-/** What an index has of a text. */
+/** Returns the indexed part of a text. */
 function indexed(text: string | undefined): string | null {
   if (text === undefined) return null
   return text.length < MAX_INDEXED ? text : beginning(text)
 }
 
-/** A text whole, where an index has only its beginning. */
+/** Returns the whole text if the index has only its beginning. */
 function whole(text: string | undefined): string | null {
   return text === undefined || text.length < MAX_INDEXED ? null : text
 }
 
-/** Whether a question about this text is answered by what is in the index: what was cut is never as short. */
+/** True if the index alone answers a test for this text: truncated texts are never as short. */
 export function isAnsweredByIndex(text: string): boolean {
   return text.length < MAX_INDEXED - 1
 }
 
-/** A beginning of the text that is also one of everything in the index that begins with the text. */
+/** Returns a beginning of the text that is also the beginning of everything in the index that starts with the text. */
 export function beginning(text: string): string {
   const cut = text.slice(0, MAX_INDEXED)
   return cut.isWellFormed() ? cut : cut.slice(0, -1)
 }
 
-/** A column, and what it is in a row. */
+/** A column, and its value in a row. */
 export interface Column<R> {
   readonly name: Sql
   readonly arrayType: Sql
   readonly of: (row: R) => CopyValue
 }
 
-/** A table that rows are added to. */
+/** A table to which rows are added. */
 interface Insertion<R> {
-  /** Of the prepared statement. */
+  /** Name of the prepared statement. */
   readonly name: string
   readonly table: Sql
   readonly columns: readonly Column<R>[]
 }
 
-/** From this many rows on COPY is used: it takes one more round trip, and less time on both sides for each row. */
+/** Minimum number of rows for COPY, which takes one more round trip, but less time per row on both sides. */
 const COPIED_FROM = 100
 
 /** Adds rows to a table. */
@@ -103,13 +103,13 @@ export async function insertRows<R>(executor: Executor, { name, table, columns }
   }
 }
 
-/** The rows as a table expression, which takes one value for each column. */
+/** Returns the rows as a table expression with one bound value per column. */
 export function unnested<R>(columns: readonly Column<R>[], rows: readonly R[]): Sql {
   const arrays = columns.map(({ of, arrayType }) => sql`${rows.map(of)}::${arrayType}`)
   return sql`unnest(${joined(arrays, ', ')})`
 }
 
-/** The names of columns, in their order. */
+/** Returns the names of columns, in order. */
 export function columnNames<R>(columns: readonly Column<R>[]): Sql {
   return joined(
     columns.map(({ name }) => name),

@@ -14,7 +14,7 @@ import { resourceRow } from './resource-row.js'
 import { numberAt, textAt, prepared, sql, type Row, type Sql } from '../database/sql.js'
 
 /**
- * The versions in a database: the last one of an id is its resource's row, those before it have a table of their own.
+ * Creates the history over a database: the last version of an id is in the row of its resource, earlier ones are in a separate table.
  *
  * @param reading Where pages are read.
  */
@@ -33,13 +33,13 @@ export function historyIn(db: Executor, reading: Reading): ResourceHistory {
   }
 }
 
-/** True for a put after nothing or after a deletion, of the version in the row `v`. */
+/** True for the version in row `v` if it is a put that follows a deletion or nothing. */
 const CREATED = sql`v.text IS NOT NULL AND (v.version = 1 OR EXISTS (SELECT 1 FROM fhir_version b
   WHERE b.type = v.type AND b.id = v.id AND b.version = v.version - 1 AND b.text IS NULL)) AS created`
 
 const ORDER = sql`ORDER BY updated DESC, type, id, version DESC`
 
-/** The parts that an index keeps in order of time. */
+/** Parts that are indexed by time. */
 const PARTS: readonly (readonly [table: Sql, part: Sql])[] = [
   [sql`fhir_resource`, sql`text IS NOT NULL`],
   [sql`fhir_resource`, sql`text IS NULL`],
@@ -55,7 +55,7 @@ async function readPage(db: Executor, query: HistoryQuery): Promise<HistoryPage>
   return rows.length === found.length || last === undefined ? { items } : { items, next: historyCursor(positionOf(last)) }
 }
 
-/** The newest of each type and part together. Rows after the first that make a long page are not whole. */
+/** Selects the newest versions of each type and part. Rows after the first that exceed the page size have no text. */
 function pageSql({ types, id, since, at, after, maxBytes = MAX_PAGE_TEXT }: HistoryQuery, limit: number): Sql {
   const which = joined(
     [
@@ -86,7 +86,7 @@ function versionsIn([table, part]: Part, which: Sql): Sql {
   return sql`SELECT type, id, version, updated, text FROM ${table} AS v WHERE ${part} AND ${which}`
 }
 
-/** The last version of an id was not replaced; of one before it, the time of the next is looked up. */
+/** Selects versions that were current in the period. The last version of an id has not been replaced; for an earlier one, the time of the next is looked up. */
 function partsCurrentIn({ from, to }: HistoryPeriod): readonly Part[] {
   const isThere = sql`text IS NOT NULL AND updated <= ${to}`
   const ofThis = sql`n.type = v.type AND n.id = v.id`

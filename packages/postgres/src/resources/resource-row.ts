@@ -3,7 +3,7 @@ import { numberAt, textAt, sql, type Row } from '../database/sql.js'
 import type { StoredResource } from 'fhir-ops/storage'
 import type { Executor } from '../database/database.js'
 
-/** Reads `id`, `version`, `updated` and `text`. */
+/** Reads the columns `id`, `version`, `updated` and `text`. */
 export function resourceRow(row: Row): ResourceRow {
   const { text } = row
   return {
@@ -14,11 +14,11 @@ export function resourceRow(row: Row): ResourceRow {
   }
 }
 
-/** Bytes of a text from which on it is worth a question whether it is available here. */
+/** Size of a text in bytes from which it is worth asking whether it is cached. */
 export const LARGE = 64 * 1024
 
 /**
- * The resources of rows that came without their large texts; the others are read. `undefined` when one of them was
+ * Returns the resources of rows that were read without large texts, and reads the missing ones. `undefined` if one of them has
  * changed meanwhile.
  */
 export async function withLargeTexts(db: Executor, rows: readonly Row[], { type, cache }: Wanted): Promise<StoredResource[] | undefined> {

@@ -4,16 +4,16 @@ import { textAt, prepared, sql } from '../database/sql.js'
 import { shared } from '../database/replicas.js'
 
 /**
- * Makes every process look up again what it has kept. It is the last statement of a transaction, as transactions wait here for each other. The state
- * is never one that there was before, so that a restored database is noticed, too.
+ * Invalidates what all processes have cached. Must be the last statement of a transaction, because transactions wait for each other here. The new state
+ * never occurred before, so that a restored database is noticed too.
  */
 export async function revise(executor: Executor): Promise<void> {
   await executor.rows(prepared('revise', sql`UPDATE fhir_revision SET state = ${randomUUID()}`))
 }
 
 /**
- * Counts the states of the definitions that were noticed. The database is asked every time, so that nothing that any process has
- * acknowledged is missed; those who ask while a question is under way share the next one.
+ * Returns a function that counts observed states of the definitions. It queries the database each time, so that nothing acknowledged by any process is
+ * missed; callers during a query share the next one.
  */
 export function revisionOf(db: Executor): () => Promise<number> {
   let last: string | undefined

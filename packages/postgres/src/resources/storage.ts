@@ -13,21 +13,21 @@ import { writeEntries } from './write-entries.js'
 
 const CAPABILITIES: Capabilities = { atomic: true, counts: true, preconditions: true, sorts: true, contained: true }
 
-/** After more changes a count is done again, which may take less than to read them. */
+/** With more changes than this, a count is repeated, which may be faster than reading the changes. */
 const FEW_CHANGES = 200
 
-/** How resources are kept. */
+/** Options for the storage of resources. */
 export interface StorageOptions {
   readonly now: () => Date
   readonly history: boolean
   readonly cacheCharacters: number
   /** Where searches, counts, scans and pages of histories are read. */
   readonly reading: Reading
-  /** Whether rows have the transaction that wrote them. */
+  /** True if rows contain the transaction that wrote them. */
   readonly bearsTransactions: boolean
 }
 
-/** The resources in a database. */
+/** Creates the storage of resources in a database. */
 export function storageIn(db: Database, { now, history, cacheCharacters, reading, bearsTransactions }: StorageOptions): Storage {
   const cache = createResourceCache({ maxCharacters: cacheCharacters, fromCharacters: LARGE })
   const counted: Storage['count'] = async (query) => reading(async (executor) => countMatches(executor, query))
@@ -63,32 +63,32 @@ export function storageIn(db: Database, { now, history, cacheCharacters, reading
   }
 }
 
-/** What depends on more changes than this is rebuilt, which is faster. */
+/** With more changes than this, dependent caches are rebuilt, which is faster. */
 const MAX_CHANGES = 4_000
 
-/** Which transactions were over at a moment. */
+/** Transactions that had ended at a certain time. */
 interface Mark {
-  /** The run of the server and the table. */
+  /** The run of the server, and the table. */
   readonly place: string
-  /** All from this one on were not over. */
+  /** Transactions from this one on had not ended. */
   readonly end: string
-  /** Of those before, these were not over. */
+  /** Earlier transactions that had not ended. */
   readonly underWay: readonly string[]
 }
 
 /**
- * Tells what was put or deleted since a mark, from the transactions that rows have. A mark is a snapshot of the database: what it does not show is
- * what has a transaction that was not over then, however long that took and in whatever order they ended. Marks hold for one run of the server, since
- * what is set back, restored or promoted begins with another, and gives the numbers of lost transactions to others; and for one table with its file.
+ * Reports what was put or deleted since a mark, using the transactions stored in rows. A mark is a snapshot of the database: a row has changed since if
+ * its transaction had not ended then, however long it took and in whatever order transactions ended. A mark is valid for one run of the server, because a
+ * database that was reset, restored or promoted starts a new run and reuses the numbers of lost transactions; and for one table with its file.
  *
- * @param most More changes than these are not read.
+ * @param most If there are more changes than this, they are not read.
  */
 function changesIn(db: Executor, most: number = MAX_CHANGES): (since?: string) => Promise<StorageChanges> {
   return async (since = '') => {
     const from = markOf(since)
     const rows = await db.rows(prepared('changes', changesSql(from ?? NEVER, most)))
     const [{ place, snapshot } = {}] = rows
-    // A standby has no mark: its snapshots are not those of the primary.
+    // A standby has no marks, because its snapshots differ from those of the primary.
     if (typeof place !== 'string') return { mark: '', changed: 'unknown' }
     const isKnown = from?.place === place && rows.length <= most
     return { mark: `${place} ${String(snapshot)}`, changed: isKnown ? addressesOf(rows) : 'unknown' }
@@ -99,7 +99,7 @@ const MARK = /^(\S{1,100}) \d+:(\d{1,19}):([\d,]*)$/
 const XID = /^\d{1,19}$/
 const NEVER: Mark = { place: '', end: '0', underWay: [] }
 
-/** `undefined` for none, and for one that this adapter did not make. */
+/** Parses a mark; `undefined` without one, and for a mark that is not from this adapter. */
 function markOf(mark: string): Mark | undefined {
   const [, place, end, underWay = ''] = MARK.exec(mark) ?? []
   return place === undefined || end === undefined ? undefined : { place, end, underWay: underWay.split(',').filter((xid) => XID.test(xid)) }
@@ -109,8 +109,8 @@ const PLACE = sql`CASE WHEN NOT pg_is_in_recovery() THEN concat_ws('/', extract(
   (SELECT oid FROM pg_database WHERE datname = current_database()), t.oid, t.relfilenode) END`
 
 /**
- * A row for each change, or one without. The order keeps the planner at the index, whatever it believes of how many there are. What was restored from
- * a dump has transactions of another server, which may be later than any here.
+ * Selects a row for each change, or one row without a change. The ORDER BY makes the planner use the index, whatever its estimates. Rows restored from
+ * a dump have transaction numbers of another server, which may be higher than any here.
  */
 function changesSql({ place, end, underWay }: Mark, most: number): Sql {
   const isLater = sql`changed_in >= ${end}::xid8 AND changed_in < pg_snapshot_xmax(n.snapshot)`

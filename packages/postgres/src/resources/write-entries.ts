@@ -5,11 +5,11 @@ import { revise } from './revision.js'
 import { numberAt, textAt, prepared, sql, type Row, type Sql } from '../database/sql.js'
 import { addressesOf, checkTexts, writePlan, type Address, type Change, type VersionBefore, type WritePlan } from './write-plan.js'
 
-/** How entries are written. */
+/** Options of a write. */
 export interface Writing {
-  /** Milliseconds since 1970, by the caller's clock. */
+  /** Milliseconds since 1970, on the caller's clock. */
   readonly now: number
-  /** Whether the versions that are replaced are kept. */
+  /** True if replaced versions are stored. */
   readonly history: boolean
 }
 
@@ -31,7 +31,10 @@ export async function writeEntries(
   })
 }
 
-/** The last versions, locked until the transaction ends. An id that does not exist cannot be locked: adding it fails if another transaction has added it. */
+/**
+ * Returns the last versions and locks them until the transaction ends. An id that does not exist cannot be locked: inserting it fails if another
+ * transaction has inserted it.
+ */
 async function lockedVersions(executor: Executor, addresses: readonly Address[]): Promise<readonly VersionBefore[]> {
   const lock = sql`SELECT r.type, r.id, r.version, r.updated, r.text IS NOT NULL AS current
     FROM ${addressRows(addresses)} JOIN fhir_resource r ON r.type = w.type AND r.id = w.id ORDER BY r.type, r.id FOR UPDATE OF r`
@@ -46,7 +49,7 @@ async function keepVersions(executor: Executor, { changes, passed }: Pick<WriteP
   await insertRows(executor, { name: 'pass', table: sql`fhir_version`, columns: VERSION }, passed)
 }
 
-/** True when definitions were replaced or deleted. */
+/** Applies the changes; returns true if definitions were replaced or deleted. */
 async function applyChanges(executor: Executor, changes: readonly Change[]): Promise<boolean> {
   const known = changes.filter((change) => change.known)
   const added = changes.filter((change) => !change.known)
@@ -74,7 +77,7 @@ async function changeVersions(executor: Executor, changes: readonly Change[]): P
   return cleared.length > references.length
 }
 
-/** What is within a resource goes with its version. */
+/** Removes contained resources together with the version of their container. */
 async function removeContained(executor: Executor, contained: readonly Address[]): Promise<void> {
   for (const table of [sql`fhir_entry`, sql`fhir_resource`])
     await executor.rows(sql`DELETE FROM ${table} r USING ${addressRows(contained)} WHERE r.type = w.type AND r.id = w.id`)

@@ -2,13 +2,13 @@ import { instantOf } from '@fhir-ops/sql'
 import { checkLaidOut, containedPuts, type IndexEntry, type PutEntry, type WriteEntry, type WriteResult } from 'fhir-ops/storage'
 import { checkVersion } from 'fhir-ops/internal/storage'
 
-/** Where a resource is stored. */
+/** The address of a resource. */
 export interface Address {
   readonly type: string
   readonly id: string
 }
 
-/** The last version of an id; one of a deletion has no text. */
+/** The last version of an id; a deletion has no text. */
 export interface Version extends Address {
   readonly version: number
   /** Milliseconds since 1970. */
@@ -19,17 +19,17 @@ export interface Version extends Address {
 export interface Change extends Version {
   readonly text: string | null
   readonly entries: readonly IndexEntry[]
-  /** What is within it. */
+  /** Contained resources. */
   readonly contained: readonly PutEntry[]
-  /** Whether the id has had a version before. */
+  /** True if the id has had a version before. */
   readonly known: boolean
 }
 
-/** The result of each entry of a write, and one change for each id, in the order of `addressesOf`. */
+/** The result of each entry of a write, and one change per id, in the order of `addressesOf`. */
 export interface WritePlan {
   readonly results: readonly WriteResult[]
   readonly changes: readonly Change[]
-  /** What the write itself replaces again: an id may come several times. */
+  /** Versions that the same write replaces again: an id may occur several times. */
   readonly passed: readonly Change[]
 }
 
@@ -39,9 +39,9 @@ export interface VersionBefore extends Version {
 }
 
 /**
- * Works out what a write does, entry by entry, without writing.
+ * Determines the effect of a write, entry by entry, without writing.
  *
- * @param before The last versions of the ids of the entries.
+ * @param before The last versions of the entries' ids.
  * @param now Milliseconds since 1970.
  * @throws {OperationError} `version-conflict`, `resource-invalid`
  */
@@ -67,12 +67,12 @@ export function writePlan(entries: readonly WriteEntry[], before: readonly Versi
   return { results, changes: addressesOf(entries).flatMap((address) => changes.get(keyOf(address)) ?? []), passed }
 }
 
-/** @throws {OperationError} `resource-invalid` when a text is not laid out for storage. */
+/** @throws {OperationError} `resource-invalid` if a text is not laid out for storage. */
 export function checkTexts(entries: readonly WriteEntry[]): void {
   for (const entry of entries) checkLaidOut(entry)
 }
 
-/** The ids of the entries, each once, in an order that every writer has in common, so that none waits for another in a circle. */
+/** Returns the ids of the entries, each once, in the same order for every writer, so that writers do not deadlock. */
 export function addressesOf(entries: readonly WriteEntry[]): readonly Address[] {
   const addresses = new Map(entries.map((entry) => [keyOf(entry), entry]))
   return [...addresses].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, { type, id }]) => ({ type, id }))
@@ -83,7 +83,7 @@ function keyOf({ type, id }: Address): string {
 }
 
 function versionAfter({ type, id, op }: WriteEntry, last: VersionBefore | undefined, now: number): VersionBefore {
-  // A clock that was set back must not make a resource older than it was.
+  // If the clock was set back, the version must not become older than its predecessor.
   return { type, id, version: (last?.version ?? 0) + 1, updated: Math.max(now, last?.updated ?? now), current: op === 'put' }
 }
 

@@ -5,12 +5,12 @@ import { beginning, isAnsweredByIndex } from '../resources/entry-rows.js'
 
 /** A condition on the time of the last write. */
 export type Updated = Extract<Condition, { kind: 'lastUpdated' }>
-/** A condition on what a resource refers to. */
+/** A condition on the targets of a resource's references. */
 export type RefersTo = Extract<Condition, { kind: 'refersTo' }>
-/** A condition on what refers to a resource. */
+/** A condition on the resources that refer to a resource. */
 export type ReferredBy = Extract<Condition, { kind: 'referredBy' }>
 
-/** The condition as a question about one entry: a test, or several tests of one parameter of which one must hold. */
+/** Returns the condition as a test of one entry: one test, or alternative tests of the same parameter. */
 export function entryTests(condition: Condition): EntryTests | undefined {
   if (condition.kind === 'entry') return { param: condition.param, any: [condition.all] }
   if (condition.kind !== 'or') return undefined
@@ -20,20 +20,20 @@ export function entryTests(condition: Condition): EntryTests | undefined {
   return tests.every(({ param }) => param === first.param) ? { param: first.param, any: tests.map(({ all }) => all) } : undefined
 }
 
-/** The conditions that must all hold. */
+/** Returns the conditions that must all hold. */
 export function conjuncts(where: Condition): readonly Condition[] {
   return where.kind === 'and' ? where.conditions : [where]
 }
 
-/** The last times that `Date` knows. */
+/** The latest time that `Date` supports. */
 const MAX_TIME = 8_640_000_000_000_000
 
-/** The first and last whole millisecond of a condition. */
+/** Returns the first and last whole millisecond of a condition. */
 export function bounds({ from = -MAX_TIME, to = MAX_TIME }: Updated): readonly [from: number, to: number] {
   return [Math.ceil(Math.max(from, -MAX_TIME)), Math.floor(Math.min(to, MAX_TIME))]
 }
 
-/** A test for one value: the index by value has what passes it in the order of ids, and answers it alone for one resource. */
+/** Returns the condition if it tests for one value: the index by value has its matches in the order of ids, and alone answers it for a single resource. */
 export function exactTest(condition: Condition): EntryTest | undefined {
   if (condition.kind !== 'entry') return undefined
   const values = condition.all.filter(({ field }) => field === 'value')
@@ -42,7 +42,7 @@ export function exactTest(condition: Condition): EntryTest | undefined {
   return isOne && condition.all.every(isOfIndex) ? condition : undefined
 }
 
-/** The index has systems, too. */
+/** True for comparisons that the index by value answers, which also contains systems. */
 function isOfIndex(comparison: EntryTest['all'][number]): boolean {
   if (comparison.field === 'value') return true
   if (comparison.field !== 'system') return false
@@ -50,7 +50,7 @@ function isOfIndex(comparison: EntryTest['all'][number]): boolean {
   return comparison.op === 'in' && comparison.operands.every(isAnsweredByIndex)
 }
 
-/** The exact tests among conditions that must all hold, up to a fixed number. */
+/** Returns the exact tests among conditions that must all hold, up to a fixed number. */
 export function exactTests(where: Condition): readonly EntryTest[] {
   return conjuncts(where)
     .flatMap((condition) => exactTest(condition) ?? [])
@@ -59,23 +59,23 @@ export function exactTests(where: Condition): readonly EntryTest[] {
 
 const MAX_LOOKED_AT = 3
 
-/** Whether the row of `fhir_entry` by this name passes the test. */
+/** Condition that the row of `fhir_entry` with this alias passes the test. */
 export function passesExactly(name: Sql, type: string, { param, all }: EntryTest): Sql {
   return sql`${name}.type = ${type} AND ${passes(name, { param, any: [all] })}`
 }
 
-/** Whether a resource passes the test. OFFSET keeps the planner from making a join of it. No other row is called `x`. */
+/** Condition that a resource passes the test. OFFSET prevents the planner from converting it to a join. No other row has the alias `x`. */
 export function hasExactly(type: string, test: EntryTest, id: Sql): Sql {
   return sql`EXISTS (SELECT 1 FROM fhir_entry x WHERE ${passesExactly(sql`x`, type, test)} AND x.id = ${id} OFFSET 0)`
 }
 
-/** Holds for an entry of `param` that satisfies every comparison of one of the alternatives. */
+/** A test that an entry of `param` passes if it satisfies all comparisons of one alternative. */
 export interface EntryTests {
   readonly param: string
   readonly any: readonly EntryTest['all'][]
 }
 
-/** Whether the entry in the row `e` passes. */
+/** Condition that the entry in row `e` passes. */
 export function passes(e: Sql, { param, any }: EntryTests): Sql {
   const alternatives = any.map((all) => joined([sql`TRUE`, ...all.map((comparison) => comparisonSql(e, comparison))], ' AND '))
   return sql`${e}.param = ${param} AND (${joined(alternatives, ' OR ')})`
@@ -85,7 +85,7 @@ type NumberComparison = Extract<Comparison, { readonly operand: number }>
 type TextComparison = Extract<Comparison, { readonly operand: string } | { readonly operands: readonly string[] }>
 type TextField = TextComparison['field']
 
-/** The whole of a text. */
+/** SQL expression of the whole text. */
 export function wholeText(e: Sql, field: TextField): Sql {
   return sql`coalesce(${e}.whole_${COLUMN[field]}, ${e}.${COLUMN[field]})`
 }

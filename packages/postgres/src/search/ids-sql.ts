@@ -14,8 +14,8 @@ import {
 } from './condition.js'
 
 /**
- * The ids of the current resources that match, as sets out of indexes. There is no join in it, so that its cost is that of the sets
- * whatever the planner believes of the data. An id may come several times where `repeatsIds` says so.
+ * Selects the ids of current resources that match, by combining sets from indexes. It contains no join, so its cost depends only on the sizes of the sets,
+ * whatever the planner estimates. An id may occur several times if `repeatsIds` says so.
  */
 export function idsWhere({ type, where }: Pick<SearchQuery, 'type' | 'where'>): Sql {
   const tests = entryTests(where)
@@ -40,7 +40,7 @@ export function idsWhere({ type, where }: Pick<SearchQuery, 'type' | 'where'>): 
   }
 }
 
-/** Whether an id may come several times among `idsWhere`. Intersections and differences have none twice; removing duplicates again takes long. */
+/** True if `idsWhere` may return an id several times. Intersections and differences never do; removing duplicates again would take long. */
 export function repeatsIds(where: Condition): boolean {
   switch (where.kind) {
     case 'and': {
@@ -74,7 +74,7 @@ function idsOfAll(type: string, conditions: readonly Condition[]): Sql {
       ? sql` EXCEPT (${idsWhere({ type, where: condition.condition })})`
       : sql` INTERSECT (${idsWhere({ type, where: condition })})`,
   )
-  // Both have to be in one order: INTERSECT binds more tightly than EXCEPT, and the negations are last.
+  // The order matters: INTERSECT binds more tightly than EXCEPT, and negations are last.
   return joined([sql`(${idsWhere({ type, where: first })})`, ...steps], '')
 }
 
@@ -91,7 +91,7 @@ function idsUpdated(type: string, condition: Updated): Sql {
   return sql`${currentIds(type)} AND updated BETWEEN ${from} AND ${to}`
 }
 
-/** Each target is looked up in the index by value: OFFSET keeps the planner from going through all references for each target. */
+/** Looks up each target in the index by value: OFFSET prevents the planner from reading all references for each target. */
 function idsReferringTo(type: string, { param, query }: RefersTo): Sql {
   const places = placesOf(query.type)
   const targets = places.map((place) => sql`(${idsWhere({ ...query, type: place })})`)
@@ -99,10 +99,10 @@ function idsReferringTo(type: string, { param, query }: RefersTo): Sql {
   return sql`SELECT e.id FROM unnest(ARRAY(${joined(targets, ' UNION ALL ')})) AS target, LATERAL (${references}) AS e`
 }
 
-/** Up to this many sources are looked up one by one. */
+/** Up to this number of sources, each is looked up separately. */
 const FEW_SOURCES = 1_000
 
-/** Entries may refer to what does not exist. The references of many sources are found by going through all references once. */
+/** Entries may refer to resources that do not exist. With many sources, their references are found by reading all references once. */
 function idsReferredBy(type: string, { param, query }: ReferredBy): Sql {
   const own = sql`SELECT * FROM fhir_entry WHERE type = ${query.type} AND id = source.id OFFSET 0`
   const ofOne = sql`SELECT e.value FROM source, LATERAL (${own}) AS e
@@ -113,19 +113,19 @@ function idsReferredBy(type: string, { param, query }: ReferredBy): Sql {
   return sql`SELECT id FROM fhir_resource WHERE type = ${type} AND id = ANY (ARRAY(${targets})) AND (text IS NOT NULL) IS TRUE`
 }
 
-/** Which resource is asked. */
+/** The resource to be tested. */
 export interface Asking {
   readonly id: Sql
-  /** The time of its last write, where the row has it. */
+  /** Time of its last write, if the row has it. */
   readonly updated?: Sql
-  /** Follow the references of each resource, instead of reading all that refer to a match: right where few resources are asked. */
+  /** Follows the references of each resource, instead of reading all references to matches. Faster if only few resources are tested. */
   readonly each?: boolean
 }
 
-/** The resource in the row `r` of `fhir_resource`. */
+/** The resource in row `r` of `fhir_resource`. */
 export const ROW: Asking = { id: sql`r.id`, updated: sql`r.updated` }
 
-/** Whether a resource meets a condition, looked up in its own entries, one resource at a time. */
+/** Condition that a resource meets a condition, tested on its own entries, one resource at a time. */
 export function meets(type: string, condition: Condition, asking: Asking = ROW): Sql {
   const exact = exactTest(condition)
   if (exact !== undefined) return hasExactly(type, exact, asking.id)
@@ -144,22 +144,22 @@ export function meets(type: string, condition: Condition, asking: Asking = ROW):
       return wasUpdated(type, condition, asking)
     default:
       if (condition.kind === 'refersTo' && asking.each === true) return refersToMatch(type, condition, asking.id)
-      // IS TRUE keeps the planner from making a join of it: the ids are hashed once, and each resource is looked up among them.
+      // IS TRUE prevents the planner from converting it to a join: the ids are hashed once, and each resource is looked up in the hash.
       return sql`(${asking.id} IN (${idsWhere({ type, where: condition })})) IS TRUE`
   }
 }
 
 /**
- * OFFSET keeps the planner from looking for the values first, which may be anybody's. Its order by `n` is that of the key, so that of two indexes of which the planner
- * believes the same, as where statistics are of before a bulk load, the key is taken: the others begin with the parameter, and would lead through all its entries
- * for every resource.
+ * OFFSET prevents the planner from searching by value first, which would find entries of other resources. The order by `n` is that of the primary key. It
+ * makes the planner choose the key if its estimates for two indexes are equal, as with statistics from before a bulk load: the other indexes begin with
+ * the parameter, and would read all its entries for every resource.
  */
 function hasEntry(type: string, tests: EntryTests, id: Sql): Sql {
   const own = sql`SELECT * FROM fhir_entry WHERE type = ${type} AND id = ${id} AND param = ${tests.param} ORDER BY n OFFSET 0`
   return sql`EXISTS (SELECT 1 FROM (${own}) AS e WHERE ${passes(sql`e`, tests)})`
 }
 
-/** Follows the references of one resource; the names of a source are not seen within the next. */
+/** Follows the references of one resource. The aliases of a source are not visible inside the next one. */
 function refersToMatch(type: string, { param, query }: RefersTo, id: Sql): Sql {
   const own = sql`SELECT * FROM fhir_entry WHERE type = ${type} AND id = ${id} OFFSET 0`
   const isMatch = placesOf(query.type).map((place) => {

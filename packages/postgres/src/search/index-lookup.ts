@@ -6,21 +6,21 @@ import { conjuncts, entryTests, exactTest, exactTests, passesExactly } from './c
 import { idsWhere, meets } from './ids-sql.js'
 import { isOneOf, matchesSql, pageSql, type Page } from './page-sql.js'
 
-/** How many times more resources are still asked one by one, without being put in order. */
+/** Factor: up to this many times more resources than `few` are still tested one by one, if they need not be sorted. */
 const MANY_TIMES = 10
 
-/** A page that is looked for. */
+/** The page to find. */
 export interface LookUpPage extends Page {
   readonly position: Position | undefined
-  /** A value that at most this many resources have is rare. A rare value is looked for first, then one that at most a multiple of it have. */
+  /** A value that at most this number of resources have is rare. A rare value is tried first, then one that at most a multiple of this number have. */
   readonly few: number
 }
 
 /**
- * The rows of a page, from one statement: by one value, or by several conditions one of which is a value that not too many have. The statement counts how
- * many have each of the values, no further than it has to, and takes the first that few have.
+ * Returns the rows of a page, with one statement: by one value, or by several conditions of which one is a value that not too many resources have. The
+ * statement counts the resources with each value, no further than necessary, and uses the first value that few have.
  *
- * @returns `undefined` where the query asks for no value, or many have each of them.
+ * @returns `undefined` if the query does not test for a value, or if many resources have each of the values.
  */
 export async function lookedUpPage(
   db: Executor,
@@ -49,7 +49,7 @@ export async function lookedUpPage(
   return answer[0]?.['many'] === true ? undefined : answer.filter(({ id }) => id !== null)
 }
 
-/** The number of matches of a query of several conditions, found as by `lookedUpPage`, and `undefined` as there. */
+/** Counts the matches of a query with several conditions, in the same way as `lookedUpPage`; `undefined` in the same cases. */
 export async function lookedUpCount(db: Executor, query: SearchQuery, few: number): Promise<number | undefined> {
   const { type, where } = query
   const tests = exactTests(where)
@@ -73,19 +73,19 @@ export async function lookedUpCount(db: Executor, query: SearchQuery, few: numbe
   return row === undefined || row['count'] === null ? undefined : numberAt(row, 'count')
 }
 
-/** Whether an index has together what meets a condition that may be met by many values, such as those of a year; not so alternatives. */
+/** True if the matches of a condition with many values, such as those of a year, are adjacent in an index; false for alternatives. */
 function isSpan(condition: Condition): boolean {
   return exactTest(condition) === undefined && entryTests(condition)?.any.length === 1
 }
 
-/** What share of `few` resources is always looked at one by one. */
+/** Up to this fraction (1/10) of `few`, resources are always tested one by one. */
 const LEAST_SHARE = 10
-/** Half of the entries of an index that can be skipped in the time in which the entries of one resource are looked at (`npm run bench storage`). */
+/** Half the number of index entries that can be skipped in the time that testing the entries of one resource takes (`npm run bench storage`). */
 const ENTRIES_PER_LOOK = 12
 
 /**
- * `m1` of `m0`, `m2` of `m1` and so on: where not too many entries meet a span (`near`), they are skipped, and those resources are left that have one.
- * What is hashed are always the resources, which are few.
+ * Derives `m1` from `m0`, `m2` from `m1` and so on: if not too many entries meet a span (`near`), they are read, and the resources with such an entry
+ * remain. Only the resources, which are few, are hashed.
  */
 function passing(span: Pick<SearchQuery, 'type' | 'where'>, index: number, few: number): Sql {
   const [from, near, to] = [sql`m${literal(index)}`, sql`near${literal(index)}`, sql`m${literal(index + 1)}`]
@@ -107,7 +107,7 @@ function withoutOne(where: Condition, test: EntryTest): Condition {
   return { kind: 'and', conditions: conjuncts(where).filter((condition) => condition !== test) }
 }
 
-/** `c0`, `c1` and so on: the ids with each value, read as far as somebody asks; `pick`: the place of the one that is taken, or null. */
+/** `c0`, `c1` and so on: the ids with each value, read as far as needed; `pick`: the index of the chosen value, or null. */
 function picking({ type }: SearchQuery, tests: readonly EntryTest[], steps: readonly number[]): Sql {
   const most = Math.max(0, ...steps) + 1
   const sets = tests.map(
@@ -126,12 +126,12 @@ function picking({ type }: SearchQuery, tests: readonly EntryTest[], steps: read
 interface InOrder {
   readonly position: Position | undefined
   readonly limit: number
-  /** What is asked of each. */
+  /** Condition to test for each id. */
   readonly others: Condition
   readonly isPicked?: Sql
 }
 
-/** The first ids with a value, as the index has them, no further than to the limit. */
+/** Selects the first ids with a value, in index order, up to the limit. */
 function idsInOrder({ type }: SearchQuery, test: EntryTest, { position, limit, others, isPicked = sql`TRUE` }: InOrder): Sql {
   const behind = position === undefined ? sql`TRUE` : sql`e.id > ${position.id}`
   return sql`SELECT DISTINCT e.id FROM fhir_entry e WHERE ${passesExactly(sql`e`, type, test)} AND ${behind} AND ${isPicked}

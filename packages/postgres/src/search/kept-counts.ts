@@ -2,23 +2,23 @@ import { LRUCache } from 'lru-cache'
 import type { Condition, SearchQuery, Storage } from 'fhir-ops/storage'
 import { isContainedType, type ChangedAddress } from 'fhir-ops/internal/storage'
 
-/** A count that takes less is not worth the question what has changed. */
+/** A count that is faster than this is not worth a query for changes. */
 const LONG_MS = 10
 const MOST_KEPT = 1_000
-/** Most characters of a query whose count is kept. */
+/** Maximum characters of a query whose count is cached. */
 const LONGEST_KEY = 2_000
 
-/** What was counted, no earlier than at the mark. Without both, the next count is kept. */
+/** A count, and a mark from before it was made. If both are absent, the next count is cached. */
 interface Kept {
   readonly count?: number
   readonly mark?: string
 }
 
 /**
- * Keeps counts that take long, from the second time on. A count that is kept is the answer as long as nothing of what it counts has changed since: that is asked
- * each time, and takes a small part of a millisecond.
+ * Caches slow counts, from the second time on. A cached count is used as long as nothing that it counts has changed since, which is checked
+ * each time and takes a fraction of a millisecond.
  *
- * @param longMs What takes so long, in milliseconds.
+ * @param longMs Duration from which a count is slow, in milliseconds.
  */
 export function keptCounts(changes: NonNullable<Storage['changes']>, count: Storage['count'], longMs: number = LONG_MS): Storage['count'] {
   const kept = new LRUCache<string, Kept>({ max: MOST_KEPT })
@@ -39,7 +39,7 @@ export function keptCounts(changes: NonNullable<Storage['changes']>, count: Stor
   }
 }
 
-/** Whether a change may make another count. What is within others changes with them, whatever they are. */
+/** True if a change may affect the count. Contained resources change with their container, whatever its type. */
 function concerns({ type, where }: Pick<SearchQuery, 'type' | 'where'>, changed: ChangedAddress): boolean {
   return changed.type === type || isContainedType(type) || looksAtOthers(where)
 }

@@ -3,24 +3,24 @@ import type { SearchQuery, SortKey } from 'fhir-ops/storage'
 import { literal, sql, type Sql } from '../database/sql.js'
 import { wholeText } from './condition.js'
 
-/** Which part of the matches a page is. */
+/** The part of the matches on a page. */
 export interface Page {
-  /** What comes after the page before. */
+  /** Condition for rows after the previous page. */
   readonly after: Sql
   readonly limit: number
-  /** Texts of this many bytes or more are left out. */
+  /** Texts of at least this number of bytes are omitted. */
   readonly textBelow: number
 }
 
-/** What a page is taken from. */
+/** The rows from which a page is taken. */
 interface Found extends Page {
   /** Rows with their sort columns. */
   readonly found: Sql
-  /** Number of the first sort columns that are never null. */
+  /** Number of leading sort columns that are never null. */
   readonly filled: number
 }
 
-/** Rows in order. Those after the first that make a long page do not fit. */
+/** Selects rows in order. Rows after the first that exceed the page size do not fit. */
 export function pageSql(query: SearchQuery, { after, limit, textBelow, found, filled }: Found): Sql {
   const order = orderTerms(query, filled)
   const page = sql`SELECT * FROM (${found}) AS found WHERE ${after} ORDER BY ${order} LIMIT ${literal(limit)}`
@@ -35,28 +35,31 @@ export function pageSql(query: SearchQuery, { after, limit, textBelow, found, fi
 }
 
 /**
- * The rows `r` that match, with their sort columns.
+ * Selects the rows `r` that match, with their sort columns.
  *
- * @param firstKey What the first sort key of all of them is, where it is available.
+ * @param firstKey Expression for the first sort key of all rows, if available.
  */
 export function matchesSql(query: SearchQuery, which: Sql, firstKey?: Sql): Sql {
   return sql`SELECT r.id, r.version, r.updated, r.text${sortColumns(query, firstKey)} FROM fhir_resource r WHERE ${which}`
 }
 
-/** IS TRUE hides that the index by time would do, which has all resources of the type: without statistics the planner may take it. */
+/**
+ * IS TRUE hides from the planner that the index by time would be usable. That index has all resources of the type, and without statistics the planner may
+ * choose it.
+ */
 export function isOneOf(type: string, ids: Sql): Sql {
   return sql`r.type = ${type} AND r.id = ANY (ARRAY(${ids})) AND (r.text IS NOT NULL) IS TRUE`
 }
 
-/** Whether the row `r` is of a resource of the type that is there. */
+/** Condition that row `r` is a current resource of the type. */
 export function isCurrent(type: string): Sql {
   return sql`r.type = ${type} AND r.text IS NOT NULL`
 }
 
 /**
- * The expressions that a query sorts by, for the resource `r`, named as sort columns.
+ * The expressions by which a query sorts, for the resource `r`, named as sort columns.
  *
- * @param first What the first of them is where it is available.
+ * @param first Expression for the first of them, if available.
  */
 export function sortColumns({ type, sort = [] }: SearchQuery, first?: Sql): Sql {
   return joined(
@@ -70,7 +73,7 @@ function sortExpression(type: string, { param, field, descending }: SortKey): Sq
   if (field === 'lastUpdated') return sql`r.updated`
   const value = field === 'low' || field === 'high' ? sql`e0.${COLUMN[field]}` : wholeText(sql`e0`, field)
   const best = descending ? sql`max(${value})` : sql`min(${value})`
-  // OFFSET as in `meets`: an index by parameter would lead through all its entries for every resource.
+  // OFFSET as in `meets`: an index by parameter would read all its entries for every resource.
   const own = sql`SELECT * FROM fhir_entry WHERE type = ${type} AND id = r.id OFFSET 0`
   return sql`(SELECT ${best} FROM (${own}) AS e0 WHERE e0.param = ${param})`
 }
@@ -82,36 +85,36 @@ const SQL_TYPE: Readonly<Record<'low' | 'high' | 'value' | 'text', Sql>> = {
   text: sql`text`,
 }
 
-/** Where the current rows `r` of a type come in the order of a sort key, out of an index. */
+/** Source of the current rows `r` of a type in the order of a sort key, from an index. */
 export interface OrderedRows {
-  /** The key's value. */
+  /** Value of the key. */
   readonly key: Sql
-  /** What compares the key of a row with that of a row before it, or of itself. */
+  /** Operator that compares the key of a row with that of an earlier row or its own. */
   readonly onwards: Sql
-  /** What compares it with that of a row after it, or of itself. */
+  /** Operator that compares the key of a row with that of a later row or its own. */
   readonly backwards: Sql
   /** `ASC` or `DESC`. */
   readonly direction: Sql
-  /** What the index has, FROM and WHERE: a resource may come several times. */
+  /** FROM and WHERE for everything in the index: a resource may occur several times. */
   readonly all: Sql
   readonly from: Sql
   readonly where: Sql
-  /** Those that have no such key, which come last; absent where all have it. */
+  /** Rows without the key, which come last; absent if all have it. */
   readonly others?: Others
 }
 
 /** Resources without a key. */
 export interface Others {
-  /** The ids of all that have it. */
+  /** Selects the ids of all resources with the key. */
   readonly except: Sql
-  /** What the key of the others is. */
+  /** Value of the key for these resources. */
   readonly key: Sql
 }
 
 const ASCENDING = { onwards: sql`>=`, backwards: sql`<=`, direction: sql`ASC` } as const
 const DESCENDING = { onwards: sql`<=`, backwards: sql`>=`, direction: sql`DESC` } as const
 
-/** Each resource once: by the entry that counts for it. Of long texts an index has the beginning only. */
+/** Returns each resource once, with the entry that determines its position. For long texts, an index has only the beginning. */
 export function rowsInOrder(type: string, { param, field, descending }: SortKey): OrderedRows {
   const where = sql`r.type = ${type} AND r.text IS NOT NULL`
   const order = descending ? DESCENDING : ASCENDING
@@ -120,7 +123,7 @@ export function rowsInOrder(type: string, { param, field, descending }: SortKey)
   if (field === 'id') return { key: sql`r.id`, ...order, all, from: sql`fhir_resource r`, where }
   const column = COLUMN[field]
   const [key, other] = [sql`e.${column}`, sql`o.${column}`]
-  // OFFSET keeps the planner from looking for better entries of anybody.
+  // OFFSET prevents the planner from searching better entries of other resources.
   const own = sql`SELECT * FROM fhir_entry WHERE type = e.type AND id = e.id AND param = e.param OFFSET 0`
   const better = sql`${other} ${descending ? sql`>` : sql`<`} ${key} OR (${other} = ${key} AND o.n < e.n)`
   const ofParam = sql`e.type = ${type} AND e.param = ${param} AND ${key} IS NOT NULL`
@@ -137,7 +140,7 @@ export function rowsInOrder(type: string, { param, field, descending }: SortKey)
   }
 }
 
-/** Whether entries of the key's parameter have texts of which the index holds the beginning only. */
+/** Selects entries of the key's parameter whose text is truncated in the index. */
 export function longTexts(type: string, { param }: SortKey): Sql {
   return sql`SELECT 1 FROM fhir_entry WHERE type = ${type} AND param = ${param} AND (whole_value IS NOT NULL OR whole_text IS NOT NULL)`
 }

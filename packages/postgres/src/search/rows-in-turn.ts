@@ -17,30 +17,33 @@ import {
 } from './page-sql.js'
 import { numberAt, sql, type Row, type Sql } from '../database/sql.js'
 
-/** A page that is looked for along an index. */
+/** A page to be found along an index. */
 export interface InTurn extends Page {
   readonly position: Position | undefined
-  /** A result of at most this many resources is small. */
+  /** A result with at most this number of resources is small. */
   readonly few: number
 }
 
-/** With more matches than this times `few` it is worth going further for a page in the order of the first sort key than putting them in order. */
+/** With more matches than this times `few`, it is worth reading further along the first sort key to fill a page, instead of sorting all matches. */
 const MANY = 10
-/** Of fewer matches, as many times fewer rows are gone through first: where the page is not among them, that took this share of the time to sort. */
+/**
+ * With fewer matches, this fraction of their number is first read along the index: if the page is not found there, the attempt took this fraction of the
+ * sorting time.
+ */
 const SHARE = 4
-/** Number of rows, as a multiple of `few`, that are read first: all matches may be far away, such as those of a year long ago, latest first. */
+/** Number of rows, as a multiple of `few`, that are read first: all matches may be far away, such as those of a past year if the latest come first. */
 const NEAR = 5
-/** With more matches than this times `few`, sorting them takes longer than reading on. */
+/** With more matches than this times `few`, sorting takes longer than reading on. */
 const TOO_MANY_TO_SORT = 100
 
-/** A page of the resources that meet one condition, along the ids. `undefined` where there is none nearby. */
+/** Returns a page of resources that meet one condition, along the ids; `undefined` if too few are nearby. */
 export async function rowsAlongIds(
   db: Executor,
   query: SearchQuery,
   { position, few, ...page }: InTurn,
 ): Promise<readonly Row[] | undefined> {
   const { type, where } = query
-  // Greater than every id where there are no more rows.
+  // '~' is greater than every id and used if there are no more rows.
   const edge = sql`coalesce((SELECT id FROM fhir_resource WHERE type = ${type} AND id > ${position?.id ?? ''} ORDER BY id LIMIT 1 OFFSET ${near(few)}), '~')`
   const found = matchesSql(query, sql`${isCurrent(type)} AND r.id <= ${edge} AND ${meets(type, where)}`)
   const rows = await db.rows(pageSql(query, { ...page, found, filled: 0 }))
@@ -48,8 +51,8 @@ export async function rowsAlongIds(
 }
 
 /**
- * A page along an index that has the order of the first sort key, and after its end among the resources without that key. `undefined` where few
- * match, or too few nearby and not too many to sort them, or the index does not have the whole order.
+ * Returns a page along an index in the order of the first sort key and, at its end, among the resources without that key. `undefined` if few resources
+ * match, if too few are nearby and the matches are not too many to sort, or if the index does not have the complete order.
  */
 export async function rowsInTurn(
   db: Executor,
@@ -88,18 +91,18 @@ function near(few: number): number {
 
 interface Stretch {
   readonly position: Position | undefined
-  /** The last key, as text; there is no end when absent. */
+  /** The last key of the range, as text; no end if absent. */
   readonly edge?: string
 }
 
-/** The matches with the first sort key, from a position on. */
+/** Selects the matches that have the first sort key, from a position on. */
 function inTurnSql(query: SearchQuery, rows: OrderedRows, { position, edge }: Stretch): Sql {
   const end = edge === undefined ? sql`TRUE` : sql`${rows.key} ${rows.backwards} ${edge}`
   return sql`SELECT r.id, r.version, r.updated, r.text${sortColumns(query, rows.key)} FROM ${rows.from}
     WHERE ${rows.where} AND ${boundSql(query, rows, position)} AND ${end} AND ${meets(query.type, query.where)}`
 }
 
-/** The bound on the key is what the index begins with; `after` decides among equal ones, where they are not in the order of ids. */
+/** The index is ordered by the key, so its bound comes first; `after` decides among equal keys, unless they are in the order of ids. */
 function boundSql({ sort = [] }: SearchQuery, { key, onwards, others }: OrderedRows, position: Position | undefined): Sql {
   const value = position?.keys[0]
   if (position === undefined || value === undefined) return sql`TRUE`
@@ -108,7 +111,7 @@ function boundSql({ sort = [] }: SearchQuery, { key, onwards, others }: OrderedR
   return isInOrder ? sql`(${key}, e.id) > (${value}, ${position.id})` : sql`${key} ${onwards} ${value}`
 }
 
-/** The matches without the first sort key. */
+/** Selects the matches without the first sort key. */
 function othersSql(query: SearchQuery, { except, key }: Others): Sql {
   return matchesSql(query, isOneOf(query.type, sql`SELECT id FROM (${idsWhere(query)}) AS ids EXCEPT (${except})`), key)
 }
@@ -122,16 +125,16 @@ interface Asked {
 
 interface Outlook {
   readonly isWorthwhile: boolean
-  /** The key of the row at the end of what is near, as text; absent where there are fewer rows. */
+  /** Key of the last nearby row, as text; absent if there are fewer rows. */
   readonly edge?: string
 }
 
-/** What there is to know before an index is gone along. */
+/** Estimates whether reading along an index is worthwhile. */
 async function outlook(db: Executor, query: SearchQuery, { first, ordered, position, few }: Asked): Promise<Outlook> {
   const more = Math.max(0, few * MANY)
   const { key, all, direction } = ordered
   const reach = sql`SELECT CASE WHEN count > ${more} THEN ${near(few)} ELSE count / ${SHARE} END FROM counted`
-  // Where everything matches, what is near does.
+  // If everything matches, so does everything nearby.
   const edge =
     conjuncts(query.where).length === 0
       ? sql`NULL`
@@ -149,7 +152,7 @@ async function areMoreThan(db: Executor, query: SearchQuery, most: number): Prom
   return numberAt(row ?? {}, 'count') > most
 }
 
-/** Counts one more than that many. */
+/** Counts matches, up to `most` + 1. */
 function countUpTo(query: SearchQuery, most: number): Sql {
   return sql`SELECT count(*) AS count FROM (SELECT 1 FROM (${idsWhere(query)}) AS ids LIMIT ${Math.max(0, most) + 1}) AS counted`
 }

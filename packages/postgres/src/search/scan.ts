@@ -7,7 +7,7 @@ import { resourceRow } from '../resources/resource-row.js'
 import { meets } from './ids-sql.js'
 import { isCurrent } from './page-sql.js'
 
-/** One page of a scan, in the order of ids, from one statement, so that it shows one state of the database. */
+/** Reads a page of a scan, in the order of ids, with one statement, so that it shows one state of the database. */
 export async function scanPage(db: Executor, query: ScanQuery): Promise<ScanPage> {
   const limit = pageLimit(query)
   const rows = await db.rows(pageSql(query, limit))
@@ -31,8 +31,8 @@ function storedIn(row: Row): ScanItem['stored'] {
 }
 
 /**
- * A row for each resource of the page and, after it, for each that refers to it; of those that do not fit only the first. Long texts stay where they
- * are until it is known that they fit.
+ * Selects a row for each resource of the page and, after it, a row for each resource that refers to it; of those that do not fit, only the first. Long
+ * texts are not read until it is known that they fit.
  */
 function pageSql(query: ScanQuery, limit: number): Sql {
   const { type, where, after, referring = [], maxBytes = SCAN_PAGE_BYTES } = query
@@ -50,12 +50,12 @@ function pageSql(query: ScanQuery, limit: number): Sql {
     FROM found f JOIN sized s ON s.scanned = f.scanned WHERE s.fits OR f.is_own ORDER BY f.scanned, f.is_own DESC, f.type, f.id`
 }
 
-/** OFFSET keeps the planner from joining all resources of the type. */
+/** OFFSET prevents the planner from joining all resources of the type. */
 function resourceAt(type: Sql, id: Sql): Sql {
   return sql`SELECT * FROM fhir_resource WHERE type = ${type} AND id = ${id} AND text IS NOT NULL OFFSET 0`
 }
 
-/** The references to each resource are looked up by its id; several parameters may lead to it from one. */
+/** Looks up the references to each resource by its id; a resource may refer to it through several parameters. */
 function referringSql({ type, where, params }: Referring, target: string): Sql {
   const entries = sql`SELECT DISTINCT e.id FROM fhir_entry e WHERE e.type = ${type} AND e.param = ANY (${params}) AND e.value = s.id AND e.system = ${target} OFFSET 0`
   return sql`SELECT s.id, FALSE, r.type, r.id, r.version, r.updated, r.text FROM scanned s, LATERAL (${entries}) AS e, LATERAL (${resourceAt(sql`${type}`, sql`e.id`)}) AS r

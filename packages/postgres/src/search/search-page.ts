@@ -9,19 +9,19 @@ import { isCurrent, isOneOf, matchesSql, pageSql, type Page } from './page-sql.j
 import { numberAt, textAt, sql, type Row, type Sql } from '../database/sql.js'
 import { rowsAlongIds, rowsInTurn, type InTurn } from './rows-in-turn.js'
 
-/** More bytes than a text has. */
+/** More bytes than any text has. */
 const MAX_TEXT = 2 ** 31 - 1
 const NOTHING = createResourceCache({ maxCharacters: 0 })
 
-/** How a page is looked for. */
+/** Options for finding a page. */
 interface Search {
-  /** Up to this many resources are examined one by one. Default 1,000. */
+  /** Up to this number of resources, each is tested separately. Default 1,000. */
   readonly few?: number
-  /** Large resources that need not be read again. */
+  /** Large resources that are cached, so that they need not be read again. */
   readonly cache?: ResourceCache
 }
 
-/** One page of the matches of a query, of one state of the database. */
+/** Reads a page of the matches of a query, from one state of the database. */
 export async function searchPage(db: Executor, query: SearchQuery, { few = FEW, cache }: Search = {}): Promise<SearchPage> {
   const { rows, next } = await pageOf(db, query, { few, textBelow: cache === undefined ? MAX_TEXT : LARGE })
   const items = await withLargeTexts(db, rows, { type: query.type, cache: cache ?? NOTHING })
@@ -31,11 +31,11 @@ export async function searchPage(db: Executor, query: SearchQuery, { few = FEW, 
 
 interface Reading {
   readonly few: number
-  /** Texts of this many bytes or more are left out. */
+  /** Texts of at least this number of bytes are omitted. */
   readonly textBelow: number
 }
 
-/** It comes from one statement, so that it shows one state of the database. */
+/** Reads a page with one statement, so that it shows one state of the database. */
 async function pageOf(db: Executor, query: SearchQuery, { few, textBelow }: Reading): Promise<{ rows: readonly Row[]; next?: string }> {
   const limit = pageLimit(query)
   const position = query.after === undefined ? undefined : readCursor(query.after, query)
@@ -46,20 +46,23 @@ async function pageOf(db: Executor, query: SearchQuery, { few, textBelow }: Read
   return rows.length === found.length || last === undefined ? { rows } : { rows, next: cursorAt(last, query) }
 }
 
-/** The rows of a page, after looking at how many resources meet each condition. */
+/** Returns the rows of a page, after counting how many resources meet each condition. */
 async function searchedRows(db: Executor, query: SearchQuery, { position, few, ...page }: InTurn): Promise<readonly Row[]> {
   const narrow = await narrowest(db, query, few)
   const near = narrow === undefined ? await rowsNear(db, query, { ...page, position, few }) : undefined
   return near ?? db.rows(pageSql(query, { ...page, found: matchesSql(query, matches(query, page, narrow)), filled: 0 }))
 }
 
-/** Several conditions that many meet may be met together by few, so that none of them is near. */
+/**
+ * Tries to find the page near its beginning. Not for several conditions without a sort: each may have many matches, but few in common, so that none is
+ * near.
+ */
 async function rowsNear(db: Executor, query: SearchQuery, page: InTurn): Promise<readonly Row[] | undefined> {
   if (isSorted(query)) return rowsInTurn(db, query, page)
   return conjuncts(query.where).length === 1 ? rowsAlongIds(db, query, page) : undefined
 }
 
-/** The exact number of matches; the text of no resource is read. */
+/** Counts the matches exactly, without reading texts. */
 export async function countMatches(db: Executor, query: SearchQuery, few: number = FEW): Promise<number> {
   const areSeveral = conjuncts(query.where).length > 1
   const lookedUp = areSeveral ? await lookedUpCount(db, query, few) : undefined
@@ -70,11 +73,11 @@ export async function countMatches(db: Executor, query: SearchQuery, few: number
   return numberAt(row ?? {}, 'count')
 }
 
-/** To remove repeated ids takes longer than to count them, and is not needed where no resource has several entries of the parameter. */
+/** Counts a set. Removing repeated ids takes longer than counting, and is unnecessary if no resource has several entries of the parameter. */
 function countOfSet(query: SearchQuery): Sql {
   const tests = entryTests(query.where)
   if (tests === undefined) return countOf(distinctIds(query))
-  // The greatest is at the end of an index, whatever the planner believes of how many there are.
+  // The maximum is at the end of an index, whatever the planner's estimates.
   const again = sql`SELECT max(n) FROM fhir_entry WHERE type = ${query.type} AND param = ${tests.param} AND n > 0`
   return sql`SELECT CASE WHEN (${again}) IS NULL THEN (${countOf(idsWhere(query))}) ELSE (${countOf(distinctIds(query))}) END`
 }
@@ -91,7 +94,7 @@ function distinctIds(query: SearchQuery): Sql {
   return repeatsIds(query.where) ? sql`SELECT DISTINCT id FROM (${idsWhere(query)}) AS ids` : idsWhere(query)
 }
 
-/** Which rows `r` match. Among few that meet one condition, the others are asked of each. What many meet is put together as sets. */
+/** Condition for the matching rows `r`. If few resources meet one condition, the others are tested for each; otherwise, sets are combined. */
 function matches(query: SearchQuery, { after, limit }: Page, narrow: Condition | undefined): Sql {
   if (narrow !== undefined) return fewMatches(query, narrow)
   if (isSorted(query)) return isOneOf(query.type, idsWhere(query))
@@ -113,14 +116,14 @@ function cursorAt(row: Row, { sort = [] }: SearchQuery): string {
   return cursorOf({ id: textAt(row, 'id'), keys })
 }
 
-/** Up to this many resources are examined one by one instead of through sets. */
+/** Up to this number of resources, each is tested separately instead of combining sets. */
 const FEW = 1_000
-/** Conditions that are looked at; there is seldom a better one after these. */
+/** Number of conditions that are examined; later ones are seldom better. */
 const MAX_LOOKED_AT = 8
 
 /**
- * The condition of a query that few resources meet, if there is one: found by counting into the indexes, no further than that few.
- * What the planner estimates is of no use here, as the values of an entry depend on its parameter.
+ * Returns a condition of a query that few resources meet, if there is one. Counts index entries for that, up to the given number.
+ * The planner's estimates do not help, because the values of entries depend on their parameter.
  */
 async function narrowest(db: Executor, { type, where }: SearchQuery, few: number): Promise<Condition | undefined> {
   const candidates = conjuncts(where)

@@ -3,25 +3,25 @@ import type { SessionNews } from 'fhir-ops/internal/storage'
 import type { Connection, Connections } from '../database/connections.js'
 import { sql, type Sql } from '../database/sql.js'
 
-/** News of sessions over the notifications of the database. */
+/** News of sessions, received through notifications of the database. */
 export interface ListeningNews extends SessionNews {
   /** Stops listening. */
   close(): Promise<void>
 }
 
-/** The changing statement, which must return rows, made to notify every process with its commit. */
+/** Extends a changing statement, which must return rows, so that it notifies every process when it is committed. */
 export function notifying(change: Sql): Sql {
   return sql`WITH changed AS (${change}) SELECT changed.*, pg_notify('fhir_ops_sessions', '') FROM changed`
 }
 
-/** How soon a connection is looked for again. */
+/** Pause before the next attempt to connect, in milliseconds. */
 const RECONNECT_MS = 250
-/** How often the connection is asked whether it is still there, as a lost network says nothing. */
+/** Interval of checks that the connection is alive, because a lost network is not reported, in milliseconds. */
 const PROBE_MS = 1_000
 const LISTEN = sql`LISTEN fhir_ops_sessions`
 const PROBE = sql`SELECT 1`
 
-/** Listens on a connection of its own from the first listener on, and connects again whenever that is lost. */
+/** Listens on a separate connection as soon as there is a listener, and reconnects after a loss. */
 export function listeningNews(connections: Connections): ListeningNews {
   const listeners = new Set<() => void>()
   const stop = new AbortController()
@@ -58,7 +58,7 @@ interface Ear {
 
 async function listen(connections: Connections, ear: Ear): Promise<void> {
   do {
-    // Whatever the reason, nothing is heard until a next try succeeds.
+    // Whatever the reason, no news arrive until a later attempt succeeds.
     await connections
       .take()
       .then(async (connection) => listenOn(connection, ear))
@@ -82,7 +82,7 @@ async function listenOn(connection: Connection, { stop, tell, setHeard }: Ear): 
   }
 }
 
-/** False when the signal came first. */
+/** Waits; returns false if the signal was aborted first. */
 async function passed(milliseconds: number, signal: AbortSignal): Promise<boolean> {
   return after(milliseconds, true, { signal }).catch(() => false)
 }

@@ -8,10 +8,10 @@ import { isObject } from 'fhir-ops/internal/json'
 
 type SessionMethods = Omit<SessionStore, 'user' | 'putUser' | 'setUserState' | 'raiseEpoch' | 'news'>
 
-/** The members of a session that have columns; the others never change and are kept together as JSON (`fixed`). */
+/** Members of a session with their own columns; the others never change and are stored together as JSON (`fixed`). */
 const COLUMNS = sql`login_id, digest, sub, state, last_used_at, created_at, expires_at, fixed`
 
-/** The sessions in a database; `notifying` makes a changing statement notify the other processes. */
+/** Creates the store of sessions in a database; `notifying` extends a changing statement so that it notifies other processes. */
 export function sessionsIn(db: Database, notifying: (change: Sql) => Sql): SessionMethods {
   const first = async (name: string, statement: Sql): Promise<SessionRecord | undefined> => {
     const [row] = await db.rows(prepared(name, statement))
@@ -23,7 +23,7 @@ export function sessionsIn(db: Database, notifying: (change: Sql) => Sql): Sessi
     session: async (loginId) => first('session', sql`SELECT ${COLUMNS} FROM fhir_session WHERE login_id = ${loginId}`),
     sessionByDigest: async (digest) => first('digest', sql`SELECT ${COLUMNS} FROM fhir_session WHERE digest = ${digest}`),
     async knownByDigest(digest) {
-      // By name: a column that a newer version adds would make the prepared statement fail.
+      // Names the columns: if a newer version added a column, a prepared statement with `*` would fail.
       const read = sql`SELECT s.login_id, s.digest, s.sub, s.state, s.last_used_at, s.created_at, s.expires_at, s.fixed,
           u.claims, u.state AS user_state, u.epoch, u.epoch_raised_at
         FROM fhir_session s LEFT JOIN fhir_user u ON u.sub = s.sub WHERE s.digest = ${digest}`
@@ -88,7 +88,7 @@ function sessionIn(row: Row): SessionRecord {
 
 const USER_COLUMNS = sql`sub, claims, state, epoch, epoch_raised_at`
 
-/** The users in a database; `notifying` makes a changing statement notify the other processes. */
+/** Creates the store of users in a database; `notifying` extends a changing statement so that it notifies other processes. */
 export function usersIn(
   db: Database,
   notifying: (change: Sql) => Sql,
