@@ -118,7 +118,10 @@ function isEarlier(release: string): boolean {
   return release < '4'
 }
 
-/** What is inside an extension that is not known, or inside a part of one, cannot be known by itself. */
+/**
+ * Checks the url of an extension that is not absolute, which is right only for a part of a complex extension. Parts of an unknown extension are not
+ * checked.
+ */
 function checkPart(run: Run, node: FhirNode, url: string): void {
   const isInner = node.parent?.type.name === 'Extension'
   const [outer] = isInner && node.parent !== undefined ? extensionProfile(run, node.parent) : []

@@ -23,7 +23,7 @@ const MEASURE_INCOMPLETE: FindingDefinition = defineFinding(
 /** `Library.definition`: the name of the library, quoted or not, and what follows. */
 const QUALIFIED = /^(?:"([^"]*)"|([^."]+))\.(.+)$/
 
-/** CQL that names a definition of a library; other CQL stands for itself, and is not read. */
+/** CQL that names a definition of a library. Other CQL is not parsed. */
 const NAME = /^(?:(?:"[^"]*"|[A-Za-z_]\w*)\.)?(?:"[^"]*"|[A-Za-z_][\w ]*)$/
 
 /** Measures. */
@@ -33,7 +33,7 @@ export const measureRule: ResourceRule = {
   check: checkMeasure,
 }
 
-/** Checks that the libraries of a Measure are known, that its parts can be distinguished, and that its CQL criteria name definitions of a library. */
+/** Checks that the libraries of a Measure are known, its parts can be distinguished, and its CQL criteria name definitions of a library. */
 function checkMeasure(run: Run, node: FhirNode): void {
   const libraries: JsonObject[] = []
   let isWhole = true
@@ -50,7 +50,7 @@ function checkMeasure(run: Run, node: FhirNode): void {
   if (isWhole) for (const criteria of criteriaIn(run, node)) checkCriteria(run, criteria, libraries)
 }
 
-/** Reports are matched with the parts of a measure by code, so each of several needs one. */
+/** Reports parts without a code if there are several, because reports are matched with the parts of a measure by code. Reports missing parts too. */
 function checkParts(run: Run, node: FhirNode): void {
   const say = (at: FhirNode, text: string): void => run.findings.report(MEASURE_INCOMPLETE, at, { text })
   const needCodes = (parts: readonly FhirNode[], what: string): void => {

@@ -35,13 +35,13 @@ const MEASURE_SCORE: FindingDefinition = defineFinding(
 const SCORING = 'http://terminology.hl7.org/CodeSystem/measure-scoring'
 const SCORINGS: ReadonlySet<string> = new Set(['proportion', 'ratio', 'continuous-variable', 'cohort'])
 
-/** What the rules of reports work with. */
+/** The data for checking reports. */
 interface ReportCheck {
   readonly run: Run
-  /** `summary`, `subject-list` ... of the report. */
+  /** Type of the report: `summary`, `subject-list` and so on. */
   readonly type: string | undefined
   readonly measure: JsonObject
-  /** Undefined when the measure does not say how it is scored, or says it in other words than FHIR's. */
+  /** `undefined` when the measure does not state its scoring, or not with a code of FHIR. */
   readonly scoring: string | undefined
 }
 
@@ -52,7 +52,7 @@ export const measureReportRule: ResourceRule = {
   check: checkReport,
 }
 
-/** Checks a MeasureReport against its Measure, where that is known. */
+/** Checks a MeasureReport against its Measure, if that is known. */
 async function checkReport(run: Run, node: FhirNode): Promise<void> {
   const canonical = textOf(node, 'measure')
   if (canonical === undefined) return
@@ -100,7 +100,7 @@ function scoringOf(measure: JsonObject): string | undefined {
 
 async function checkGroups(check: ReportCheck, node: FhirNode): Promise<void> {
   const groups = childrenOf(check.run, node, 'group')
-  // Reports for the collection of data have none (mrp-1).
+  // Reports for data collection have no groups (mrp-1).
   if (check.type === 'data-collection' && groups.length === 0) return
   const matches = await matchByCode(check.run, node, { nodes: groups, definitions: objectsAt(check.measure, 'group'), what: 'group' })
   for (const { node: group, definition } of matches) {
@@ -147,7 +147,7 @@ function checkCount({ run, type }: ReportCheck, population: FhirNode): void {
   }
 }
 
-/** Types of single subjects. */
+/** Types of resources that are single subjects. */
 const SUBJECTS: ReadonlySet<string> = new Set([
   'Patient',
   'Practitioner',
@@ -159,7 +159,7 @@ const SUBJECTS: ReadonlySet<string> = new Set([
   'Organization',
 ])
 
-/** How many subjects a reference stands for; undefined for lists that are not in the resource or its Bundle, and for groups. */
+/** The number of subjects that a reference stands for; `undefined` for groups, and for lists that are not in the resource or its Bundle. */
 function subjectsOf(run: Run, result: FhirNode): number | undefined {
   const reference = textOf(result, 'reference')
   const target = reference?.startsWith('#') === true ? containedOf(run, result, reference.slice(1)) : undefined
@@ -189,7 +189,7 @@ function whyNone({ type, scoring }: ReportCheck): string | undefined {
   return scoring === 'cohort' ? 'A measure with the scoring cohort' : undefined
 }
 
-/** The score of a proportion is a bare number from 0 to 1, the others have units. */
+/** Checks that the score of a proportion is a number from 0 to 1 without a unit, and that other scores have units. */
 function checkValue({ run, measure }: ReportCheck, score: FhirNode, scoring: string): void {
   const [value] = childrenOf(run, score, 'value')
   const units = ['unit', 'system', 'code'].flatMap((name) => childrenOf(run, score, name))
@@ -204,7 +204,7 @@ function checkValue({ run, measure }: ReportCheck, score: FhirNode, scoring: str
 
 const UNIT = 'http://hl7.org/fhir/StructureDefinition/questionnaire-unit'
 
-/** A measure may fix the unit of its score; a ratio should have one. */
+/** Checks the unit of a score against the unit that the measure may fix. The score of a ratio should have a unit. */
 function checkScoreUnit({ run, measure }: Pick<ReportCheck, 'run' | 'measure'>, score: FhirNode, scoring: string): void {
   const fixed = objectAt(extensionAt(measure, UNIT), 'valueCoding')
   const [code] = childrenOf(run, score, 'code')

@@ -1,9 +1,9 @@
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
 
-/** What is known of the compiled form (ELM) of a Library. */
+/** The compiled form (ELM) of a Library, as far as it is known. */
 export type ElmOfLibrary =
   | { readonly kind: 'none' }
-  /** It is there and cannot be read. */
+  /** The Library has ELM that cannot be read. */
   | { readonly kind: 'unreadable'; readonly reason: string }
   | { readonly kind: 'definitions'; readonly names: ReadonlySet<string> }
 
@@ -51,7 +51,7 @@ function fromJson(text: string): ElmOfLibrary {
 
 const NAMESPACE = 'urn:hl7-org:elm:r1'
 
-/** Only the root and the names of definitions are looked at, so no entity is resolved. */
+/** Reads only the root and the names of definitions, so no entity is resolved. */
 function fromXml(text: string): ElmOfLibrary {
   const root = rootTag(text)
   if (root === undefined) return { kind: 'unreadable', reason: 'its ELM is not XML' }

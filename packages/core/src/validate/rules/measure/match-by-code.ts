@@ -12,7 +12,7 @@ export const MEASURE_PART: FindingDefinition = defineFinding(
   'Use the codes of the groups, populations and stratifiers of the measure.',
 )
 
-/** The parts of a report, and the parts of the measure that they are about. */
+/** The parts of a report, and the corresponding parts of the measure. */
 export interface ReportParts {
   readonly nodes: readonly FhirNode[]
   readonly definitions: readonly JsonObject[]
@@ -27,9 +27,9 @@ export interface PartMatch {
 }
 
 /**
- * Finds for each part of a report the part of the measure with the same code. Where there is only one group on each side they belong together, and
- * their codes must agree when both have one; so do parts where the only one of the measure has no code. Reports at the part what has no match, and at the
- * parent what has no part.
+ * Finds, for each part of a report, the part of the measure with the same code. A single group on each side always matches, and the codes must agree if both
+ * have one. Other parts match without a code if there is one on each side. Reports parts of the report without a match, and, at the parent, parts of the
+ * measure that the report lacks.
  */
 export async function matchByCode(run: Run, parent: FhirNode, { nodes, definitions, what }: ReportParts): Promise<readonly PartMatch[]> {
   const say = (at: FhirNode, text: string): void => run.findings.report(MEASURE_PART, at, { text })
@@ -61,7 +61,7 @@ function onlyPair({ nodes, definitions, what }: ReportParts): PartMatch | undefi
   return what === 'group' || (definition['code'] === undefined && codesOf(node).length === 0) ? { node, definition } : undefined
 }
 
-/** What is wrong with the code of the only group of a report. */
+/** The problem with the code of the only group of a report. */
 function pairProblem({ node, definition }: PartMatch): string | undefined {
   const codes = codesOf(node)
   const code = objectAt(definition, 'code')
@@ -82,7 +82,7 @@ function placeOf(part: FhirNode, places: ReadonlyMap<string, number>): number {
 
 interface Found {
   readonly match: JsonObject | undefined
-  /** By a part before it. */
+  /** True if an earlier part has this match. */
   readonly isTaken: boolean
 }
 
@@ -92,7 +92,7 @@ function matchProblem(part: FhirNode, what: string, { match, isTaken }: Found): 
   return isTaken ? `There is already a ${what} with this code.` : undefined
 }
 
-/** What is observed of the members of a population is not a population to report. */
+/** True for an observation of the members of a population, which is not a population to report. */
 function isObservation(definition: JsonObject): boolean {
   return objectsAt(objectAt(definition, 'code'), 'coding').some(
     (one) => one['system'] === POPULATIONS && one['code'] === 'measure-observation',
@@ -101,13 +101,13 @@ function isObservation(definition: JsonObject): boolean {
 
 const POPULATIONS = 'http://terminology.hl7.org/CodeSystem/measure-population'
 
-/** A stratifier of a report has a list of codes, the others one. */
+/** The codes of a part: a stratifier of a report has a list of codes, other parts have one. */
 function codesOf({ value }: FhirNode): readonly JsonObject[] {
   const one = isObject(value) ? objectAt(value, 'code') : undefined
   return one === undefined ? (isObject(value) ? objectsAt(value, 'code') : []) : [one]
 }
 
-/** The place of the first definition with each coding; with a text where it has no coding. */
+/** The index of the first definition with each coding, or with each text if it has no coding. */
 function placesByCode(definitions: readonly JsonObject[]): ReadonlyMap<string, number> {
   const places = new Map<string, number>()
   for (const [place, definition] of definitions.entries()) {

@@ -1,5 +1,5 @@
 /**
- * The elements that narrative may have.
+ * The elements allowed in narratives.
  *
  * @see https://hl7.org/fhir/R4/narrative.html#xhtml
  */
@@ -10,7 +10,7 @@ export const ELEMENTS: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-/** The attributes that any element may have. */
+/** The attributes allowed on any element. */
 export const ATTRIBUTES: ReadonlySet<string> = new Set(
   (
     'abbr accesskey align axis char charoff class colspan dir headers id lang rowspan scope span style tabindex title valign width xml:lang xml:space ' +
@@ -26,7 +26,7 @@ const BY_ELEMENT: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-/** True for an attribute that narrative may have on the element. */
+/** True for an attribute that is allowed on the element. */
 export function isAllowedAttribute(element: string, name: string): boolean {
   return ATTRIBUTES.has(name) || name === 'xmlns' || name.startsWith('xmlns:') || BY_ELEMENT.has(`${element}.${name}`)
 }
@@ -41,7 +41,7 @@ const PREDEFINED: ReadonlyMap<string, string> = new Map([
 
 const REFERENCE = /&(?:#\d{1,7}|#x[0-9A-Fa-f]{1,6}|\w{1,32});/g
 
-/** The first reference that narrative does not know, or a bare ampersand; `undefined` when all are known. */
+/** The first unknown character reference, or a bare ampersand; `undefined` when all references are known. */
 export function unknownEntity(text: string): string | undefined {
   if (!text.includes('&')) return undefined
   const rest = text.replace(REFERENCE, (whole) => (resolved(whole) === undefined ? `\u0000${whole}` : ''))
@@ -49,12 +49,12 @@ export function unknownEntity(text: string): string | undefined {
   return unknown ?? (rest.includes('&') ? '&' : undefined)
 }
 
-/** The text with its references resolved, once. */
+/** Resolves the references in a text, once. */
 export function unescaped(text: string): string {
   return !text.includes('&') ? text : text.replace(REFERENCE, (whole) => resolved(whole) ?? whole)
 }
 
-/** What one reference, `&` to `;`, means. */
+/** The meaning of one reference, from `&` to `;`. */
 function resolved(reference: string): string | undefined {
   const name = reference.slice(1, -1)
   if (!name.startsWith('#')) return PREDEFINED.get(name)
@@ -68,7 +68,7 @@ function isOfXml(code: number): boolean {
   return code < 0xd800 || (code > 0xdfff && code < 0xfffe) || (code > 0xffff && code <= 0x10ffff)
 }
 
-/** Tables that HL7's tools make have images next to them, or in them as data. */
+/** Relative urls and `data:` are allowed, because tables of HL7's tools have such images. */
 const MAY_LOAD = /[(\\]/
 const LOADING = /expression\(|url\((?!data:)(?:[a-z][a-z0-9+.-]{0,20}:|[/\\]{2})/i
 

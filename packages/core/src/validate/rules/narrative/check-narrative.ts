@@ -59,7 +59,7 @@ export const narrativeRule: NodeRule = {
   check: checkNarrative,
 }
 
-/** Whether there is nothing to report about a narrative, and no link in it to follow. One that was read is kept for the visit. */
+/** Whether there is nothing to report about a narrative, and no link in it to follow. Otherwise the parsed narrative is kept for the visit. */
 function isUsual(run: Run, xhtml: string): boolean {
   const isSilent = ownLanguage(run.quickCheck.within) === undefined
   if (isSilent && isPlainNarrative(xhtml)) return true
@@ -74,7 +74,7 @@ function ownLanguage(node: FhirNode): string | undefined {
   return isObject(value) ? stringAt(value, 'language') : undefined
 }
 
-/** Checks the XHTML of a narrative: markup, links, and that its language is the resource's. */
+/** Checks the XHTML of a narrative: its markup, its links, and that it is in the language of the resource. */
 function checkNarrative(run: Run, node: FhirNode): void {
   const { value } = node
   if (typeof value !== 'string') return
@@ -82,7 +82,7 @@ function checkNarrative(run: Run, node: FhirNode): void {
   run.scheduler.later(async () => checkRead(run, node, await run.scheduler.run(narrativeWork(value))))
 }
 
-/** Characters that are read in less time than others can wait. */
+/** Maximum number of characters that are read without letting other requests run. */
 const SHORT = 100_000
 
 function checkRead(run: Run, node: FhirNode, narrative: Narrative): void {
@@ -109,7 +109,7 @@ function checkIds(run: Run, node: FhirNode, { ids }: Narrative): void {
   if (several.length > 0) run.findings.report(NARRATIVE_IDS, node, { text: `The narrative has ids more than once: ${several.join(', ')}.` })
 }
 
-/** A link within the document leads to an element with that id, or to a narrative's anchor, first in the resource, then in the Bundle. */
+/** Checks that links within the document lead to an element with that id or to an anchor of a narrative, first in the resource, then in the Bundle. */
 async function checkFragments(run: Run, node: FhirNode, fragments: readonly string[]): Promise<void> {
   const inside = await run.scheduler.run(anchorsWork(run, containerOf(node)))
   const around = run.root.type.name === 'Bundle' ? await run.scheduler.run(anchorsWork(run, run.root)) : inside
@@ -122,7 +122,7 @@ async function checkFragments(run: Run, node: FhirNode, fragments: readonly stri
   }
 }
 
-/** An image is in the resource, not in another of the document. A warning, because R4's own examples have images that are not there. */
+/** Checks that images are in the resource itself, not in another one of the document. A warning, because R4's own examples have missing images. */
 async function checkImages(run: Run, node: FhirNode, sources: readonly string[]): Promise<void> {
   const ids = await run.scheduler.run(anchorsWork(run, containerOf(node)))
   for (const source of sources) {
@@ -137,7 +137,7 @@ async function checkImages(run: Run, node: FhirNode, sources: readonly string[])
   }
 }
 
-/** A narrative is in the language of its resource, and nothing in it is outside of its sections by language, if it has some. */
+/** Checks that a narrative is in the language of its resource, and that it has no content outside its language sections, if it has some. */
 function checkLanguage(run: Run, node: FhirNode, narrative: Narrative): void {
   const { sections, hasUnsectioned } = narrative
   if (sections.length > 0 && hasUnsectioned)
@@ -152,13 +152,13 @@ function checkLanguage(run: Run, node: FhirNode, narrative: Narrative): void {
   })
 }
 
-/** That of the outermost element; where there are only sections by language, that of the first. */
+/** The language of the outermost element or, if there are only language sections, of the first section. */
 function languageOf({ language, sections: [first], hasUnsectioned }: Narrative): NarrativeLanguage {
   const isSilent = language.lang === undefined && language.xmlLang === undefined
   return isSilent && !hasUnsectioned && first !== undefined ? first : language
 }
 
-/** Sections of narratives by language. */
+/** Language sections of narratives. */
 export const languageSectionRule: DemandRule = {
   name: 'narrative-sections',
   finds: [NARRATIVE_SECTIONS],
@@ -169,8 +169,8 @@ export const languageSectionRule: DemandRule = {
 }
 
 /**
- * Checks that a narrative has sections in the languages that a profile demands: none (`_no`), any (`_yes`), the resource's (`_resource`),
- * or one that is named.
+ * Checks that a narrative has sections in the languages that a profile requires: none (`_no`), any (`_yes`), the resource's (`_resource`),
+ * or the one that is named.
  */
 function checkLanguageSections(run: Run, node: FhirNode, { value: { sections = [] }, profile }: ElementRule): void {
   const div = isObject(node.value) ? stringAt(node.value, 'div') : undefined
@@ -184,7 +184,7 @@ function checkLanguageSections(run: Run, node: FhirNode, { value: { sections = [
   }
 }
 
-/** Where there are no sections at all, or no language to look for, it is a warning that one is missing. */
+/** A missing section is only a warning if there are no sections at all, or if the language to look for is not known. */
 function problemOf(languages: readonly string[], demand: string, own: string | undefined): Pick<Report, 'text' | 'severity'> | undefined {
   if (demand === '_no')
     return languages.length > 0
@@ -198,7 +198,7 @@ function problemOf(languages: readonly string[], demand: string, own: string | u
   return languages.length === 0 || needed === undefined ? { text, severity: 'warning' } : { text }
 }
 
-/** Sources of what narratives say. */
+/** Sources of the parts of narratives. */
 export const narrativeSourceRule: DemandRule = {
   name: 'narrative-source',
   finds: [NARRATIVE_SOURCE],
@@ -208,7 +208,7 @@ export const narrativeSourceRule: DemandRule = {
   },
 }
 
-/** Checks that each part of a narrative says by its class where it comes from, as severely as the profile asks for it. */
+/** Checks that each part of a narrative has a class that states its source, with the severity that the profile sets. */
 function checkSources(run: Run, node: FhirNode, { value: { sourceControl }, profile }: ElementRule): void {
   const div = isObject(node.value) ? stringAt(node.value, 'div') : undefined
   if (div === undefined || sourceControl === undefined) return
@@ -220,12 +220,12 @@ function checkSources(run: Run, node: FhirNode, { value: { sourceControl }, prof
     })
 }
 
-/** Every id in a resource that a link can mean, with the number of places that have it, gathered once. */
+/** Every id in a resource that a link can mean, with the number of its occurrences; collected once. */
 export function anchorsOf(run: Run, resource: FhirNode): ReadonlyMap<string, number> {
   return finished(anchorsWork(run, resource))
 }
 
-/** The same, while other work runs in between. */
+/** Like `anchorsOf`, while other work runs in between. */
 function* anchorsWork(run: Run, { value }: FhirNode): Work<ReadonlyMap<string, number>> {
   if (!isObject(value)) return new Map()
   const known = run.indexes.anchors.get(value)
@@ -236,10 +236,10 @@ function* anchorsWork(run: Run, { value }: FhirNode): Work<ReadonlyMap<string, n
   return ids
 }
 
-/** Objects and lists that are looked through in one go. */
+/** Number of objects and lists that are searched in one go. */
 const PIECE = 200
 
-/** Every id in a JSON value, also those of contained resources and of anchors in narratives. */
+/** Collects every id in a JSON value, including those of contained resources and of anchors in narratives. */
 function* collect(value: object, ids: Map<string, number>): Work<void> {
   const open: object[] = [value]
   const narratives: string[] = []

@@ -2,7 +2,7 @@ import { ELEMENTS } from './allowed-markup.js'
 
 const TABLE_PARTS = ['tbody', 'thead', 'tfoot'] as const
 
-/** What an element must be a direct child of. HTML lets `col` be in `colgroup`, too. */
+/** The elements that an element must be a direct child of. HTML also allows `col` in `colgroup`. */
 const PARENTS: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
   ['tr', ['table', ...TABLE_PARTS]],
   ...TABLE_PARTS.map((name): [string, readonly string[]] => [name, ['table']]),
@@ -16,7 +16,7 @@ const PARENTS: ReadonlyMap<string, readonly string[]> = new Map<string, readonly
   ['dt', ['dl']],
 ])
 
-/** What an element can have directly inside, where it takes no text and no other elements. */
+/** The direct children of elements that take no text and no other elements. */
 const CHILDREN: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
   ['table', [...TABLE_PARTS, 'tr', 'caption', 'col', 'colgroup']],
   ['tr', ['td', 'th']],
@@ -30,7 +30,7 @@ const CHILDREN: ReadonlyMap<string, readonly string[]> = new Map<string, readonl
 
 const EMPTY: ReadonlySet<string> = new Set(['br', 'img', 'hr', 'area', 'col'])
 
-/** Elements that have none of their own kind inside. */
+/** Elements that must not contain elements of the same name. */
 const NOT_NESTED: ReadonlySet<string> = new Set(
   'a b em i strong small big sub sup code tt dfn q var abbr acronym cite bdo kbd samp'.split(' '),
 )
@@ -39,26 +39,26 @@ const PHRASING: ReadonlySet<string> = new Set([...'p h1 h2 h3 h4 h5 h6 pre addre
 
 const BLOCKS: ReadonlySet<string> = new Set(['div', 'pre', 'table', 'ul', 'ol'])
 
-/** What ends a paragraph in HTML. */
+/** Elements that end a paragraph in HTML. */
 const PARAGRAPH_ENDS: ReadonlySet<string> = new Set(['blockquote', 'div', 'ol', 'p', 'table', 'ul'])
 
-/** What HTML and FHIR say of the elements of a name. */
+/** The rules of HTML and FHIR for an element. */
 export interface MarkupElement {
   readonly name: string
-  /** True for an element that narrative may have. */
+  /** True for an element that is allowed in narratives. */
   readonly isAllowed: boolean
-  /** True for elements that must not be in one of their own kind. */
+  /** True for an element that must not be inside one of the same name. */
   readonly isNotNested: boolean
-  /** True for elements that take text and what is within a line only: no blocks. */
+  /** True for an element that takes only text and inline elements, no blocks. */
   readonly isPhrasing: boolean
   readonly isBlock: boolean
-  /** True for what must not be in a paragraph, because it ends one. */
+  /** True for an element that must not be in a paragraph, because it ends one. */
   readonly endsParagraph: boolean
-  /** True for elements that take neither text nor other elements. */
+  /** True for an element that takes neither text nor other elements. */
   readonly isEmpty: boolean
-  /** What it must be a direct child of. */
+  /** The elements that it must be a direct child of; `undefined` when it can be in any. */
   readonly parents: readonly string[] | undefined
-  /** What it can have directly inside, where it takes no text and no other elements. */
+  /** Its possible direct children, if it takes no text and no other elements. */
   readonly children: readonly string[] | undefined
 }
 
@@ -78,22 +78,22 @@ function elementOf(name: string): MarkupElement {
 
 const KNOWN: ReadonlyMap<string, MarkupElement> = new Map([...ELEMENTS].map((name) => [name, elementOf(name)]))
 
-/** The element of a name, which narrative may not have. */
+/** The element with a name, allowed or not. */
 export function elementNamed(name: string): MarkupElement {
   return KNOWN.get(name) ?? elementOf(name)
 }
 
-/** Where an element is opened. */
+/** The place where an element is opened. */
 export interface ElementPlace {
   readonly parent: MarkupElement
   /** True inside an element of the same name. */
   readonly isNested: boolean
-  /** True inside an element that takes text and what is within a line only. */
+  /** True inside an element that takes only text and inline elements. */
   readonly isInPhrasing: boolean
 }
 
 /**
- * What is wrong with the place of an element.
+ * Problems with the place of an element.
  *
  * @see https://www.w3.org/TR/html401/sgml/dtd.html
  */
@@ -126,7 +126,7 @@ function parentProblems({ name, parents }: MarkupElement, parent: MarkupElement)
 
 const NONE: readonly string[] = []
 
-/** What is wrong with text directly inside an element. */
+/** The problem with text directly inside an element. */
 export function contentProblem(parent: MarkupElement | undefined, isBlank: boolean): string | undefined {
   if (parent === undefined) return undefined
   if (parent.isEmpty) return `Elements of type '${parent.name}' cannot have children.`

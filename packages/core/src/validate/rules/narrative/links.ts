@@ -5,7 +5,7 @@ export function schemeOf(link: string): string | undefined {
   return /^([A-Za-z][A-Za-z0-9+.-]*):/.exec(link)?.[1]?.toLowerCase()
 }
 
-/** What is wrong with a link as a URL, as the end of a sentence. */
+/** The problem with a link as a URL, as the end of a sentence. */
 export function linkProblem(link: string): string | undefined {
   if (link === '') return 'is empty'
   if (link.startsWith('data:')) return embeddedProblem(link.slice('data:'.length))

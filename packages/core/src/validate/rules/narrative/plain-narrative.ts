@@ -3,13 +3,13 @@ import { contentProblem, elementNamed, elementProblems, type MarkupElement } fro
 import { isLinkAttribute, NAMESPACE, type Narrative } from './read-narrative.js'
 import { hashOf, nameAt, quoteEnd, spaceEnd } from './xhtml-tokens.js'
 
-/** What is read so far of a narrative. */
+/** The state of reading a narrative. */
 interface PlainReading {
   readonly xhtml: string
-  /** The next character. */
+  /** Index of the next character. */
   at: number
   readonly open: MarkupElement[]
-  /** How many of those that are open are paragraphs, and how many take text and what is within a line only. */
+  /** Number of open paragraphs, and of open elements that take only text and inline elements. */
   paragraphs: number
   phrasing: number
   hasContent: boolean
@@ -21,13 +21,13 @@ interface PlainReading {
 const [CLOSING, EQUALS, SLASH, OPENING] = [62, 61, 47, 60]
 const SPACE = 32
 
-/** The elements that narrative may have. */
+/** The elements allowed in narratives, by the hash of their names. */
 const ELEMENTS_BY_HASH: (MarkupElement | undefined)[] = []
 for (const name of ELEMENTS) ELEMENTS_BY_HASH[hashOf(name, 0)] = elementNamed(name)
 
 /**
- * Whether a narrative has nothing to report, nothing to follow and no language, seen in one pass that keeps nothing: nearly all narratives are of that
- * form, and a resource is half narrative (bench `validate`). False also for what only `readNarrative` can say.
+ * Whether a narrative has nothing to report, no link to follow and no language. It is decided in one pass that stores nothing, because nearly all
+ * narratives are of that form, and half of a resource is narrative (bench `validate`). Also false for what only `readNarrative` can decide.
  */
 export function isPlainNarrative(text: string): boolean {
   const xhtml = text.trim()
@@ -41,7 +41,7 @@ export function isPlainNarrative(text: string): boolean {
   return reading.at === xhtml.length && reading.hasContent && reading.isInNamespace
 }
 
-/** Reads up to the next tag. False for text that is out of place, and where no tag follows but that of the whole is open. */
+/** Reads up to the next tag. False for misplaced text, and when no tag follows although the outermost element is open. */
 function readText(reading: PlainReading): boolean {
   const { xhtml, open } = reading
   if (open.length === 0) return true
@@ -95,7 +95,7 @@ function readOpening(reading: PlainReading): boolean {
   return true
 }
 
-/** The outermost element is a `div`; others are where HTML has them. */
+/** Whether an element is allowed at its place: the outermost is a `div`, others follow the rules of HTML. */
 function isInPlace({ open, phrasing, paragraphs }: PlainReading, element: MarkupElement): boolean {
   const parent = open.at(-1)
   if (parent === undefined) return element.name === 'div'
@@ -104,7 +104,7 @@ function isInPlace({ open, phrasing, paragraphs }: PlainReading, element: Markup
   return elementProblems(element, { parent, isNested, isInPhrasing: phrasing > 0 }).length === 0
 }
 
-/** Reads what follows the name of a tag, up to its end. */
+/** Reads the rest of a tag after its name. */
 function readAttributes(reading: PlainReading, element: MarkupElement): boolean {
   const { xhtml } = reading
   const names: string[] = []
@@ -124,7 +124,7 @@ function readAttributes(reading: PlainReading, element: MarkupElement): boolean 
   }
 }
 
-/** Links as most are: relative ones, and those of a usual scheme; a fragment alone is something to follow. */
+/** Usual links: relative ones, and those with a usual scheme. A fragment alone is excluded, because it must be followed. */
 const PLAIN_LINK = /^(?:(?:https?|mailto|tel):[\w/.?=%~+,;@:#-]+|[\w/.?=%~+,;@-][\w/.?=%~+,;@#-]*)$/
 
 function isPlainAttribute(
@@ -158,7 +158,7 @@ function isNewAnchor(reading: PlainReading, anchor: string): boolean {
   return anchors.size < anchors.add(anchor).size
 }
 
-/** The same of a narrative that was read: whether there is nothing to report, nothing to follow, and no language of a part of it. */
+/** Like `isPlainNarrative`, for a narrative that was read: there is nothing to report, no link to follow, and no part with a language of its own. */
 export function isUnremarkable(narrative: Narrative): boolean {
   const isRight = narrative.problems.length + narrative.misplaced.length === 0 && !narrative.hasForeignMarkup && narrative.hasContent
   const hasLinks = narrative.fragments.length + narrative.sources.length + narrative.unusualLinks.length > 0

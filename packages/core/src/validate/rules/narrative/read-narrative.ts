@@ -9,14 +9,14 @@ import { emptyToken, readToken, type XhtmlAttribute, type XhtmlToken } from './x
 export const NAMESPACE = 'http://www.w3.org/1999/xhtml'
 const LINKS: ReadonlySet<string> = new Set(['href', 'src', 'cite', 'longdesc', 'usemap'])
 const ACTIVE_SCHEMES: ReadonlySet<string> = new Set(['javascript', 'vbscript'])
-/** Schemes that name something, and lead nowhere. */
+/** Schemes that name something but have no location. */
 const LITERAL_SCHEMES: ReadonlySet<string> = new Set(['urn', 'cid'])
 const KNOWN_SCHEMES: ReadonlySet<string> = new Set(['http', 'https', 'mailto', 'tel', 'data'])
 
-/** Characters that are read in one go. */
+/** Number of characters that are read in one go. */
 const PIECE = 20_000
 
-/** True for an attribute that leads somewhere. */
+/** True for an attribute whose value is a link. */
 export function isLinkAttribute(name: string): boolean {
   return LINKS.has(name)
 }
@@ -27,31 +27,31 @@ export interface NarrativeLanguage {
   readonly xmlLang: string | undefined
 }
 
-/** What a narrative says about itself. */
+/** The content of a narrative, as far as it is checked. */
 export interface Narrative {
   readonly problems: readonly string[]
-  /** Elements that are where HTML does not have them. */
+  /** Problems with elements in places where HTML does not allow them. */
   readonly misplaced: readonly string[]
-  /** Values of `id` and of `a name`, with the number of elements that have them. */
+  /** Values of `id` and of `a name`, with the number of their occurrences. */
   readonly ids: ReadonlyMap<string, number>
-  /** Links of schemes that few programs know. */
+  /** Links with schemes that few programs know. */
   readonly unusualLinks: readonly string[]
   /** Fragments that links point to. */
   readonly fragments: readonly string[]
-  /** Fragments that images and all else point to. */
+  /** Fragments that images and other elements point to. */
   readonly sources: readonly string[]
-  /** What the outermost element says of its language. */
+  /** The language of the outermost element. */
   readonly language: NarrativeLanguage
-  /** The same of the `div`s directly inside the outermost element, of those that have one. */
+  /** The languages of the `div`s directly inside the outermost element that state one. */
   readonly sections: readonly NarrativeLanguage[]
-  /** True when there is something to see outside of these. */
+  /** True when there is visible content outside of these sections. */
   readonly hasUnsectioned: boolean
   readonly hasSpaceAttribute: boolean
-  /** Beginnings of what is directly inside the outermost element and has no class that says where it comes from. */
+  /** The beginnings of parts directly inside the outermost element that have no class to state their source. */
   readonly unsourced: readonly string[]
-  /** False when there is nothing to see. */
+  /** False when there is no visible content. */
   readonly hasContent: boolean
-  /** True when there are elements or attributes that narratives do not have. */
+  /** True when there are elements or attributes that are not allowed in narratives. */
   readonly hasForeignMarkup: boolean
 }
 
@@ -64,14 +64,14 @@ interface Reading {
   readonly misplaced: Set<string>
   readonly unusualLinks: string[]
   readonly open: MarkupElement[]
-  /** How many elements of each name are open. */
+  /** Number of open elements by name. */
   readonly openCounts: Map<string, number>
   readonly ids: Map<string, number>
   readonly fragments: string[]
   readonly sources: string[]
   readonly sections: NarrativeLanguage[]
   root: OpenTag | undefined
-  /** How many of those that are open take text and what is within a line only. */
+  /** Number of open elements that take only text and inline elements. */
   phrasing: number
   hasContent: boolean
   hasUnsectioned: boolean
@@ -90,7 +90,7 @@ export function readNarrative(text: string): Narrative {
   return finished(narrativeWork(text))
 }
 
-/** The same, while other work runs in between. */
+/** Like `readNarrative`, while other work runs in between. */
 export function* narrativeWork(text: string): Work<Narrative> {
   const xhtml = text.trim()
   const reading = emptyReading(xhtml)
@@ -162,7 +162,7 @@ function open({ open: elements, openCounts }: Reading, element: MarkupElement): 
   if (isCounted(element)) openCounts.set(element.name, (openCounts.get(element.name) ?? 0) + 1)
 }
 
-/** Other elements are not counted. */
+/** Only these elements are counted. */
 function isCounted({ name, isNotNested }: MarkupElement): boolean {
   return isNotNested || name === 'p'
 }
@@ -246,7 +246,7 @@ function readAttribute(reading: Reading, element: string, { name, value }: Xhtml
   if (isLinkAttribute(name)) readLink(reading, { element, name, link: unescaped(value) })
 }
 
-/** An element has an id, and a link a name, which may be the same. */
+/** Counts the anchors of an element: its id and, for a link, its name, which may be the same. */
 function readAnchors({ ids }: Reading, { name, attributes }: OpenTag): void {
   const id = valueOf(attributes, 'id')
   const anchor = name === 'a' ? valueOf(attributes, 'name') : undefined

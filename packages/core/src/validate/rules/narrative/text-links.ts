@@ -27,7 +27,7 @@ export const textLinkRule: NodeRule = {
 }
 
 /**
- * Checks that what the extensions `textLink` link is there: elements of the narrative by their ids, and data in the resource or the Bundle.
+ * Checks that the places which the extensions `textLink` connect exist: elements of the narrative by their ids, and data in the resource or the Bundle.
  *
  * @see http://hl7.org/fhir/extensions/StructureDefinition-textLink.html
  */
@@ -45,7 +45,7 @@ function checkTextLinks(run: Run, node: FhirNode): void {
 
 interface TextLink {
   readonly link: JsonObject
-  /** Of the narrative. */
+  /** Ids of the narrative. */
   readonly ids: ReadonlyMap<string, number>
 }
 
@@ -66,11 +66,11 @@ function checkLink(run: Run, node: FhirNode, { link, ids }: TextLink): void {
 
 interface LinkedData {
   readonly count: number
-  /** Where it is known. */
+  /** The type of the data, if it is known. */
   readonly type?: TypeDefinition
 }
 
-/** What `#id`, an address, or an address with `#id` leads to. */
+/** The target of `#id`, of an address, or of an address with `#id`. */
 function dataOf(run: Run, node: FhirNode, data: string): LinkedData {
   const [address = '', id] = data.split('#')
   const resource = address === '' ? resourceOf(node) : resolveLocally(run, node, address)
@@ -93,7 +93,7 @@ function typeOf(run: Run, node: FhirNode, id: string): TypeDefinition | undefine
   return undefined
 }
 
-/** Elements with an id, those of the narrative left out. */
+/** Number of elements with an id, without those of the narrative. */
 function placesOf(run: Run, resource: FhirNode, id: string): number {
   const text = isObject(resource.value) ? resource.value['text'] : undefined
   const div = isObject(text) ? (stringAt(text, 'div') ?? '') : ''

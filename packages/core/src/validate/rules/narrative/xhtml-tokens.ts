@@ -1,22 +1,22 @@
 import { ATTRIBUTES, ELEMENTS } from './allowed-markup.js'
 
 /**
- * One piece of XHTML. It is written over by the next, because a narrative has thousands: bench `validate`. What is of other kinds of pieces keeps what
- * it was.
+ * One piece of XHTML. The same object is reused for each, because a narrative has thousands: bench `validate`. Members that do not apply to a kind of
+ * piece keep their old values.
  */
 export interface XhtmlToken {
-  /** A fault is what narrative may not have: document types, processing instructions, CDATA, and what is not XML. */
+  /** A fault is content that is not allowed in narratives: document types, processing instructions, CDATA, and anything that is not XML. */
   kind: 'open' | 'close' | 'text' | 'comment' | 'fault'
   start: number
-  /** The place after it; `Infinity` for a fault after which nothing can be trusted. */
+  /** The index after it; `Infinity` for a fault after which reading cannot continue. */
   end: number
-  /** Of a tag the name, of a fault what it is. */
+  /** The name of a tag, or a description of a fault. */
   name: string
-  /** Of an opening tag. */
+  /** The attributes of an opening tag. */
   attributes: readonly XhtmlAttribute[]
   /** True for an opening tag that closes the element as well. */
   closed: boolean
-  /** Of a text. */
+  /** True for a text of white space only. */
   isBlank: boolean
   /** True for a text with an ampersand. */
   hasReference: boolean
@@ -24,7 +24,7 @@ export interface XhtmlToken {
   isMisplaced: boolean
 }
 
-/** A token to read into. */
+/** Creates a token to read into. */
 export function emptyToken(): XhtmlToken {
   const flags = { closed: false, isBlank: true, hasReference: false, isMisplaced: false }
   return { kind: 'text', start: 0, end: 0, name: '', attributes: NO_ATTRIBUTES, ...flags }
@@ -40,17 +40,17 @@ export interface XhtmlAttribute {
 const [CLOSING, EQUALS, SLASH, OPENING] = [62, 61, 47, 60]
 const [QUOTE, APOSTROPHE] = [34, 39]
 
-/** Reads what begins at a place of XHTML. */
+/** Reads the piece that begins at an index. */
 export function readToken(token: XhtmlToken, text: string, at: number): void {
   token.start = at
   if (text.charCodeAt(at) === OPENING) readMarkup(token, text, at)
   else readText(token, text, at)
 }
 
-/** Characters of one text; what is longer is several. */
+/** Maximum number of characters of one text; a longer one is split. */
 const MAX_TEXT = 10_000
 
-/** A text up to the next tag, or a part of it with whole references. */
+/** Reads a text up to the next tag, or a part of it without splitting a reference. */
 function readText(token: XhtmlToken, text: string, start: number): void {
   const limit = Math.min(text.length, start + MAX_TEXT)
   let reference = -1
@@ -117,7 +117,7 @@ function readClosing(token: XhtmlToken, text: string, at: number): void {
   token.end = end + 1
 }
 
-/** Read by character, because there are thousands in a narrative: bench `validate`. */
+/** Reads by character, because a narrative has thousands of tags: bench `validate`. */
 function readOpening(token: XhtmlToken, text: string, at: number): void {
   const name = nameAt(text, at + 1)
   if (name === '') return fault(token, "a '<' that begins no tag")
@@ -130,7 +130,7 @@ function readOpening(token: XhtmlToken, text: string, at: number): void {
   if (text.charCodeAt(start) !== CLOSING) readRest(token, text, start)
 }
 
-/** What follows the name of a tag. */
+/** Reads the rest of a tag after its name. */
 function readRest(token: XhtmlToken, text: string, start: number): void {
   const attributes: XhtmlAttribute[] = []
   const tail = spaceEnd(text, readAttributes(text, start, attributes))
@@ -146,7 +146,7 @@ function readRest(token: XhtmlToken, text: string, start: number): void {
 
 const NO_ATTRIBUTES: readonly XhtmlAttribute[] = []
 
-/** Adds the attributes from a place on; gives the place after the last. */
+/** Adds the attributes that begin at an index. Returns the index after the last. */
 function readAttributes(text: string, start: number, into: XhtmlAttribute[]): number {
   for (let at = start; ;) {
     const nameStart = spaceEnd(text, at)
@@ -161,7 +161,7 @@ function readAttributes(text: string, start: number, into: XhtmlAttribute[]): nu
   }
 }
 
-/** The place of the quote that ends the value that begins with one; `undefined` where there is a `<` before, or none. */
+/** The index of the quote that ends the value; `undefined` when a `<` comes first, or there is no such quote. */
 export function quoteEnd(text: string, open: number): number | undefined {
   const quote = text.charCodeAt(open)
   if (quote !== QUOTE && quote !== APOSTROPHE) return undefined
@@ -173,7 +173,7 @@ export function quoteEnd(text: string, open: number): number | undefined {
   return undefined
 }
 
-/** The place after white space. */
+/** The index after white space. */
 export function spaceEnd(text: string, at: number): number {
   let end = at
   while (isSpace(text.charCodeAt(end))) end++
@@ -183,12 +183,12 @@ export function spaceEnd(text: string, at: number): number {
 const FIRST_OTHER_SPACE = 160
 const OTHER_SPACE = /\s/
 
-/** As `\s` in regular expressions. */
+/** True for white space as `\s` in regular expressions defines it. */
 function isSpace(code: number): boolean {
   return code < FIRST_OTHER_SPACE ? code === 32 || (code >= 9 && code <= 13) : OTHER_SPACE.test(String.fromCharCode(code))
 }
 
-/** The name that begins at a place, `''` when none does: by character, because there are two of them for every element. Bench `validate`. */
+/** The name that begins at an index, or `''`. Reads by character, because there are two names for every element: bench `validate`. */
 export function nameAt(text: string, at: number): string {
   let hash = text.charCodeAt(at)
   if (!isNameStart(hash)) return ''
@@ -201,7 +201,7 @@ export function nameAt(text: string, at: number): string {
 const HASH_FACTOR = 31
 const HASH_BITS = 1023
 
-/** A number below 1024 for the name that begins at a place. */
+/** A number below 1024 for the name that begins at an index. */
 export function hashOf(text: string, start: number): number {
   let hash = text.charCodeAt(start)
   let at = start + 1
@@ -209,7 +209,7 @@ export function hashOf(text: string, start: number): number {
   return hash & HASH_BITS
 }
 
-/** The names that narratives are made of, by hash, so that nearly all that is read is one of these strings, which tables find by identity. */
+/** The usual names in narratives, by hash, so that nearly all names are one of these strings, which tables find by identity. */
 const USUAL_NAMES: (string | undefined)[] = Array.from({ length: HASH_BITS + 1 }, () => undefined)
 for (const name of [...ELEMENTS, ...ATTRIBUTES]) USUAL_NAMES[hashOf(name, 0)] = name
 
@@ -218,7 +218,7 @@ function isNameStart(code: number): boolean {
   return (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || code === 95 || code === 58
 }
 
-/** The same with digits, `-` and `.` */
+/** `A-Z a-z _ : 0-9 - .` */
 function isNamePart(code: number): boolean {
   return isNameStart(code) || (code >= 48 && code <= 57) || code === 45 || code === 46
 }

@@ -52,7 +52,7 @@ const CHECKS: ReadonlyMap<string, PrimitiveCheck> = new Map<string, PrimitiveChe
   ['unsignedInt', onNumber(unsignedIntProblem)],
 ])
 
-/** Checks the JSON type and the form of a primitive value. False when it is wrong, so that nothing else need look at it. */
+/** Checks the JSON type and the form of a primitive value. False when it is wrong, so that no other rule need check it. */
 export function checkPrimitive(run: Run, node: FhirNode): boolean {
   const { value, type } = node
   const source = typeof value === 'number' ? numberTextOf(run, node, value) : ''
@@ -78,7 +78,7 @@ function isRefused(finding: FindingDefinition, value: unknown, { policy: { refus
   return finding === MARKDOWN_HTML && (refuses.has('markdown') || (refuses.has('markup') && markupProblem(String(value)) !== undefined))
 }
 
-/** The check of a primitive type. */
+/** The check of values of a primitive type. */
 export function primitiveCheck(type: string): PrimitiveCheck {
   return CHECKS.get(type) ?? ANY_TEXT
 }
@@ -92,7 +92,10 @@ function onText(check: TextCheck): PrimitiveCheck {
   }
 }
 
-/** JSON has no number for what a program may have as one: NaN and infinity become null. A number that was written and is too large for a program is one. */
+/**
+ * A parsed object may contain NaN and infinity, which are not JSON numbers. A number that was written in JSON is one, even if it is too large for
+ * JavaScript.
+ */
 function onNumber(check: NumberCheck): PrimitiveCheck {
   return (value, source) => {
     const isWritten = typeof value === 'number' && (Number.isFinite(value) || /^-?\d/.test(source))
@@ -105,7 +108,7 @@ function wrongType(value: unknown, expected: string): PrimitiveProblem {
   return { finding: PRIMITIVE_TYPE, text: `The value must be ${expected}, not ${found}.` }
 }
 
-/** Another way of writing the same, where the type's own check takes it; a text of nothing is taken away. */
+/** A fix: the same value in a form that the type's check accepts. A blank text is removed. */
 function fixOf(node: FhirNode, source: string, now: Date): JsonPatch | undefined {
   const { value, type } = node
   if (typeof value === 'string' && value.trim() === '') return emptyRemoval(node)
@@ -122,7 +125,7 @@ type Repair = (text: string) => string
 
 const trim: Repair = (text) => text.trim()
 
-/** What a text of a type may have been meant to be, besides itself without white space around it. */
+/** Repairs of texts by type, in addition to removing white space around them. */
 const TEXT_REPAIRS: ReadonlyMap<string, readonly Repair[]> = new Map<string, readonly Repair[]>(
   Object.entries({
     base64Binary: [(text) => text.replace(/\s+/g, '')],
@@ -144,9 +147,9 @@ function lowerUrn(text: string): string {
 }
 
 /**
- * Values of the same meaning that may have the form of the type where the value has not; the check of the type decides which does.
+ * Values with the same meaning that may have the form of the type; the check of the type decides which does.
  *
- * @param source The value as it was written, when it is a number.
+ * @param source The number as it was written.
  */
 function repairsOf(type: string, value: unknown, source: string): readonly unknown[] {
   if (typeof value === 'number') return [source, value]
@@ -156,7 +159,7 @@ function repairsOf(type: string, value: unknown, source: string): readonly unkno
   return [...texts, ...typed(text)]
 }
 
-/** The JSON value that the text may mean, when no digit is lost by that. */
+/** The JSON value that a text may mean, if it loses no digit. */
 function typed(text: string): readonly unknown[] {
   if (text === 'true' || text === 'false') return [text === 'true']
   return String(Number(text)) === text ? [Number(text)] : []

@@ -27,7 +27,10 @@ export const fragmentRule: NodeRule = {
   check: checkFragment,
 }
 
-/** Reports a uri that is a fragment of the resource, where the resource has nothing of that id. Servers write fragments of their own as the source of a resource. */
+/**
+ * Reports a uri that is a fragment without a matching id in the resource. For the source of a resource this is only information, because servers write
+ * fragments of their own there.
+ */
 function checkFragment(run: Run, node: FhirNode): void {
   const { value } = node
   if (typeof value !== 'string' || !value.startsWith('#') || value === '#') return
@@ -40,8 +43,8 @@ function checkFragment(run: Run, node: FhirNode): void {
 }
 
 /**
- * Canonicals, and the code system of a value set, are of no use without what they name. An example of R4 has actions without their definitions, and a
- * question of a contained form without the value set of its answers.
+ * True for fragments that must resolve: canonicals, and the code system of a value set. Exceptions are needed for examples of R4, which have actions without
+ * their definitions, and a question of a contained form without its value set of answers.
  */
 function isNeeded(node: FhirNode): boolean {
   const { type, slot, parent } = node
@@ -51,11 +54,11 @@ function isNeeded(node: FhirNode): boolean {
 
 const URI_INCORRECT: FindingDefinition = defineFinding('uri-incorrect', 'warning', 'informational', 'Use the url that replaced it.')
 
-/** Urls that were published for code systems and identifiers, and were wrong. */
+/** Wrong urls that were published for code systems and identifiers. */
 const SID = 'http://hl7.org/fhir/sid/'
 const INCORRECT: ReadonlySet<unknown> = new Set(['icpc2', 'icf-nl', 'ca-hc-npn', 'ca-hc-din', 'dsm5'].map((name) => SID + name))
 
-/** URIs that were published wrongly. */
+/** URIs that were published but are wrong. */
 export const incorrectUriRule: NodeRule = {
   on: ['uri'],
   finds: [URI_INCORRECT],
@@ -79,7 +82,7 @@ export const exampleUrlRule: NodeRule = {
   check: checkExampleUrl,
 }
 
-/** Refuses URLs of the hosts that are meant for examples, where examples are refused. The url of a definition, and the fullUrl of an entry, need not lead anywhere else. */
+/** Reports URLs of example hosts, if examples are refused. The url of a definition and the fullUrl of an entry are exempt, because they need not resolve. */
 function checkExampleUrl(run: Run, node: FhirNode): void {
   const { value, parent, slot } = node
   if (!run.policy.refuses.has('examples') || typeof value !== 'string' || !EXAMPLE.test(value)) return

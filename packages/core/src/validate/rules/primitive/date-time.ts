@@ -39,12 +39,12 @@ function isDate(text: string): boolean {
   return DATE_LENGTHS.has(text.length) && year > 0 && month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month)
 }
 
-/** The two digits after a hyphen. */
+/** The number of two digits after a hyphen. */
 function partAt(text: string, start: number): number {
   return text.charCodeAt(start - 1) === HYPHEN ? numberAt(text, start, start + 2) : Number.NaN
 }
 
-/** The number that the digits from `start` to `end` make; NaN when there is something else among them. */
+/** The number in the digits from `start` to `end`; NaN when there is another character. */
 function numberAt(text: string, start: number, end: number): number {
   let value = 0
   for (let i = start; i < end; i++) {
@@ -76,7 +76,7 @@ function zoneStart(text: string): number {
   return text.length - '+00:00'.length
 }
 
-/** Leap seconds are times, 24:00 is not. */
+/** Leap seconds are allowed, 24:00 is not. */
 function isTime(text: string): boolean {
   if (text.charCodeAt(2) !== COLON || text.charCodeAt(5) !== COLON) return false
   if (text.length > 8 && !FRACTION.test(text.slice(8))) return false

@@ -36,19 +36,22 @@ function within(source: string, { type, from }: { type: string; from: number }):
 }
 
 const EQUALS = 61
-/** 1 for each character of the alphabet. */
+/** 1 for each character of the base64 alphabet. */
 const DIGITS = Uint8Array.from({ length: 128 }, (_, code) => (/[A-Za-z0-9+/]/.test(String.fromCharCode(code)) ? 1 : 0))
 
-/** base64Binary: groups of four from the alphabet, at most two `=` at the end. White space is allowed with a warning. A loop, because the published expression backtracks. */
+/**
+ * base64Binary: groups of four from the alphabet, with at most two `=` at the end; white space is a warning. A loop, because the published expression
+ * backtracks.
+ */
 export function base64Problem(text: string): PrimitiveProblem | undefined {
   return isPlainBase64(text) ? undefined : problemByCharacter(text)
 }
 
 const SHORT = 256
-/** Characters that are decoded at once, a multiple of four. */
+/** Number of characters decoded at a time, a multiple of four. */
 const CHUNK = 65_536
 
-/** What nearly all values are: groups of four, without white space. */
+/** True for groups of four without white space, as nearly all values are. */
 function isPlainBase64(text: string): boolean {
   if (text.length % 4 !== 0) return false
   let end = text.length
@@ -59,10 +62,10 @@ function isPlainBase64(text: string): boolean {
 }
 
 /**
- * The same by decoding, which is ten times as fast as looking at each character: bench `validate`. Decoding skips white space, so it gives fewer
+ * Like the loop, by decoding, which is ten times as fast as checking each character: bench `validate`. Decoding skips white space, which leads to fewer
  * octets.
  *
- * @param end Where the `=` at the end begin.
+ * @param end The index of the first `=` at the end.
  */
 function isDecoded(text: string, end: number): boolean {
   try {
@@ -73,12 +76,12 @@ function isDecoded(text: string, end: number): boolean {
     }
     return true
   } catch {
-    // What is wrong is told by character.
+    // `problemByCharacter` determines the problem.
     return false
   }
 }
 
-/** True for what cannot be decoded; white space can be left out. */
+/** True for a text that cannot be decoded even without its white space. */
 export function isInvalidBase64(text: string): boolean {
   const problem = base64Problem(text)
   return problem === invalid || problem === UNDECODABLE
@@ -101,7 +104,7 @@ function problemByCharacter(text: string): PrimitiveProblem | undefined {
   return spaces === 0 ? undefined : { finding: PRIMITIVE_SPACE, text: 'The base64 value contains white space.', severity: 'warning' }
 }
 
-/** Groups of four, which cannot be decoded for a character among them that is not base64, or for `=` before the end. */
+/** Complete groups of four that cannot be decoded, because a character is not of base64 or an `=` is not at the end. */
 export const UNDECODABLE: PrimitiveProblem = { finding: PRIMITIVE_FORM, text: 'The value is not valid base64: it cannot be decoded.' }
 
 const invalid: PrimitiveProblem = { finding: PRIMITIVE_FORM, text: 'The value is not valid base64.' }

@@ -30,7 +30,7 @@ export const STRING_ENCODING: FindingDefinition = defineFinding(
   'invalid',
   'Replace the character: text in FHIR is Unicode without unpaired surrogates and U+0000.',
 )
-/** An id that is malformed, occurs twice, or has extensions. */
+/** A malformed id. */
 export const ID_FORM: FindingDefinition = defineFinding(
   'id-form',
   'error',
@@ -38,7 +38,7 @@ export const ID_FORM: FindingDefinition = defineFinding(
   "Use an id of 1 to 64 letters, digits, '-' and '.', without extensions.",
 )
 
-/** What is reported about texts. */
+/** The kinds of findings about texts. */
 export const TEXT_FINDINGS: readonly FindingDefinition[] = [
   STRING_ENCODING,
   PRIMITIVE_TOO_LONG,
@@ -50,15 +50,15 @@ export const TEXT_FINDINGS: readonly FindingDefinition[] = [
 
 const MAX_STRING = 1024 * 1024
 const ID = /^[A-Za-z0-9\-.]{1,64}$/
-/** The start of a tag, as in `<b>`, `</b>` and `<!-- -->`; `<br/>` is a habit of those who write markdown. */
+/** The start of a tag, as in `<b>`, `</b>` and `<!-- -->`. `<br/>` is left out, because it is usual in markdown. */
 const HTML_TAG = /<\/?[A-Za-z][A-Za-z0-9-]*[\s>]|<[!?][A-Za-z-]/
 const WHOLE_TAG = /<[A-Za-z]\w*(?:\s[^<>]*)?>/
 /** Escaped characters, and code between back ticks. */
 const NO_MARKUP = /\\.|`[^`]*`/g
-/** White space other than single blanks, also that which only Unicode has. */
+/** White space other than single blanks, including that of Unicode. */
 const CODE_SPACE = /[^\P{White_Space} ]| {2}/u
 
-/** string: any text up to a megabyte ; one that is blank and white space around it are warnings, a tag of HTML is noted. */
+/** string: any text up to a megabyte. A blank text, and white space around a text, are warnings; an HTML tag is reported as information. */
 export function stringProblem(text: string): PrimitiveProblem | undefined {
   if (isQuietText(text)) return undefined
   const isTrim = (isVisible(text.charCodeAt(0)) && isVisible(text.charCodeAt(text.length - 1))) || text.trim().length === text.length
@@ -73,13 +73,13 @@ const AROUND: PrimitiveProblem = {
   severity: 'warning',
 }
 
-/** Tags of HTML, other than a bare one that stands alone. */
+/** Reports HTML tags, except a bare tag that stands alone. */
 export function markupProblem(text: string): PrimitiveProblem | undefined {
   const found = WHOLE_TAG.exec(text)
   if (found === null) return undefined
   const [tag] = found
   const isRunning = tag.includes('=') || /^<script\b/i.test(tag)
-  // A bare tag by itself is a placeholder such as `<name>`; markup has another one, which ends it.
+  // A bare tag alone is a placeholder such as `<name>`; in markup another tag ends it.
   if (!isRunning && !text.includes('<', found.index + tag.length)) return undefined
   return {
     finding: STRING_MARKUP,
@@ -88,7 +88,7 @@ export function markupProblem(text: string): PrimitiveProblem | undefined {
   }
 }
 
-/** markdown: as string, white space around it is fine; a tag of HTML is a warning. */
+/** markdown: as string, but white space around it is allowed, and an HTML tag is a warning. */
 export function markdownProblem(text: string): PrimitiveProblem | undefined {
   const problem = textProblem(text)
   const tag = problem === undefined && text.includes('<') ? HTML_TAG.exec(text.replace(NO_MARKUP, ''))?.[0] : undefined
@@ -123,23 +123,23 @@ export function idProblem(text: string): PrimitiveProblem | undefined {
   return { finding: ID_FORM, text: `${quoted(text)} is not a valid id: 1 to 64 letters, digits, '-' and '.'.` }
 }
 
-/** Control characters but tab and line breaks, which XML cannot carry. */
+/** Control characters, except tab and line breaks, which XML cannot represent. */
 const UNSEEN = /[\u0000-\u0008\u000B\u000C\u000E-\u001F]/
 const DIRECTIONS = /[\u202A-\u202E\u2066-\u2069]/
-/** What each control of direction is ended by. */
+/** The character that ends each change of direction. */
 const ENDS: ReadonlyMap<string, string> = new Map([
   ...['\u202A', '\u202B', '\u202D', '\u202E'].map((start): [string, string] => [start, '\u202C']),
   ...['\u2066', '\u2067', '\u2068'].map((start): [string, string] => [start, '\u2069']),
 ])
 
-/** What no text of FHIR may have, and no write accepts. */
+/** Reports characters that are not allowed in any text of FHIR and that no write accepts. */
 export function encodingProblem(text: string): PrimitiveProblem | undefined {
   if (!text.isWellFormed())
     return { finding: STRING_ENCODING, text: 'The text is not well-formed Unicode: it contains an unpaired surrogate.' }
   return text.includes('\u0000') ? { finding: STRING_ENCODING, text: 'The text contains the character U+0000.' } : undefined
 }
 
-/** Finds invisible characters: controls, and changes of the direction of writing that are not closed, which make a text look like another. */
+/** Reports invisible characters: controls, and changes of writing direction that are not ended, which can make a text look like another. */
 function controlProblem(text: string): PrimitiveProblem | undefined {
   if (UNSEEN.test(text)) return warning('The text contains control characters.')
   return DIRECTIONS.test(text) && !isBalanced(text)
@@ -161,16 +161,16 @@ function warning(text: string): PrimitiveProblem {
   return { finding: STRING_CONTROL, text, severity: 'warning' }
 }
 
-/** True for a character of ASCII that can be seen, and so is not white space of any kind. */
+/** True for a visible ASCII character, which cannot be white space. */
 function isVisible(code: number): boolean {
   return code > 32 && code < 127
 }
 
-/** Where a look at each character takes as long as an expression takes to begin: bench `validate`. */
+/** Up to this length, checking each character takes no longer than starting a regular expression: bench `validate`. */
 const FEW = 20
 const INVISIBLE = /[^!-~]/
 
-/** True for a text of such characters only. Most codes and URIs are. */
+/** True for a text of visible ASCII characters only, as most codes and URIs are. */
 export function isVisibleText(text: string): boolean {
   if (text.length > FEW) return !INVISIBLE.test(text)
   for (let i = 0; i < text.length; i++) if (!isVisible(text.charCodeAt(i))) return false
@@ -178,10 +178,10 @@ export function isVisibleText(text: string): boolean {
 }
 
 const SHORT = 1_000
-/** What is neither plain, as below, nor fine in a text that has no tags. */
+/** Characters that need a closer check: those that are not plain, as defined below, and `<`. */
 const NOT_QUIET = /[^\t\n\r -;=-\u1FFF]/
 
-/** True for a short text of which there is nothing to say, seen in one pass: most are. */
+/** True for a short text with nothing to report, decided in one pass: most texts are. */
 function isQuietText(text: string): boolean {
   const { length } = text
   return length <= SHORT && isVisible(text.charCodeAt(0)) && isVisible(text.charCodeAt(length - 1)) && !NOT_QUIET.test(text)
@@ -189,7 +189,7 @@ function isQuietText(text: string): boolean {
 
 const NOT_PLAIN = /[^\t\n\r -\u1FFF]/
 
-/** True for a text of which every character is seen, a blank or a break of a line, and none is of the rare ones that come after U+2000. */
+/** True for a text of visible characters, blanks and line breaks only, without the rare characters from U+2000 on. */
 function isPlainText(text: string): boolean {
   return !NOT_PLAIN.test(text)
 }

@@ -17,7 +17,7 @@ const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]*:/
 const SPACE = /\s/
 const [LETTER_O, LETTER_U] = [111, 117]
 
-/** uri: no white space; what looks like a URN must be one. */
+/** uri: no white space. A text that looks like a URN must be one. */
 export function uriProblem(text: string): PrimitiveProblem | undefined {
   if (!isVisibleText(text)) {
     if (SPACE.test(text)) return wrong(text, 'URIs must not contain white space')
@@ -32,7 +32,7 @@ export function uriProblem(text: string): PrimitiveProblem | undefined {
   return text.startsWith('urn:uuid:') ? uuidWarning(text) : undefined
 }
 
-/** A fragment may follow: it names something in what the URN is for. */
+/** Checks a UUID. A fragment may follow, which names something inside the identified resource. */
 function uuidWarning(text: string): PrimitiveProblem | undefined {
   const [urn = ''] = text.split('#', 1)
   if (UUID.test(urn)) return undefined
@@ -40,7 +40,7 @@ function uuidWarning(text: string): PrimitiveProblem | undefined {
   return { finding: URI_FORM, text: `UUIDs must be in lower case: ${quoted(text)}.`, severity: 'warning' }
 }
 
-/** canonical: an absolute uri with an optional version, or a fragment for what is contained. */
+/** canonical: an absolute uri with an optional version, or a fragment for a contained resource. */
 export function canonicalProblem(text: string): PrimitiveProblem | undefined {
   return uriProblem(text) ?? (text.startsWith('#') || isAbsoluteUri(text) ? undefined : wrong(text, 'canonical URLs must be absolute'))
 }

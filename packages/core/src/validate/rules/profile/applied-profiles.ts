@@ -15,7 +15,7 @@ export const PROFILE_UNKNOWN: FindingDefinition = defineFinding(
   'structure',
   'Load the profile or its package, or correct its canonical.',
 )
-/** A claimed profile that is for another release of FHIR. */
+/** A claimed profile of FHIR itself whose url names a release, usually another one. */
 export const PROFILE_OTHER_VERSION: FindingDefinition = defineFinding(
   'profile-other-version',
   'information',
@@ -37,13 +37,13 @@ export const DEFINITION_SNAPSHOT: FindingDefinition = defineFinding(
   'Correct the differential so that it can be applied to its base.',
 )
 
-/** What is reported about the profiles that a resource names. */
+/** The kinds of findings about the profiles that a resource names. */
 export const PROFILE_FINDINGS: readonly FindingDefinition[] = [PROFILE_UNKNOWN, PROFILE_OTHER_VERSION, PROFILE_TYPE, DEFINITION_SNAPSHOT]
 
-/** FHIR's own definitions, by release. */
+/** Urls of FHIR's own definitions that name the release. */
 const OTHER_RELEASE = /^http:\/\/hl7\.org\/fhir\/(\d\.\d)\/StructureDefinition\//
 
-/** The profiles that a resource names in `meta.profile`; those that are not known get a warning. */
+/** The profiles that a resource names in `meta.profile`. Reports those that are not known. */
 export function claimedProfiles(run: Run, node: FhirNode): readonly Profile[] {
   const claims = isObject(node.value) ? objectAt(node.value, 'meta')?.['profile'] : undefined
   if (!Array.isArray(claims)) return []
@@ -79,7 +79,7 @@ function claimed(run: Run, node: FhirNode, { claim, index }: { claim: string; in
     })
     return []
   }
-  // One that is not absolute is reported as such.
+  // `canonicalProblem` reports a claim that is not absolute.
   if (profile === undefined && !isAbsoluteUri(claim)) return []
   if (profile === undefined) {
     run.findings.report(PROFILE_UNKNOWN, node, {
@@ -91,7 +91,7 @@ function claimed(run: Run, node: FhirNode, { claim, index }: { claim: string; in
   return fittingProfiles(run, node, profile, `meta.profile[${index}]`)
 }
 
-/** The profiles that ImplementationGuides set for all resources of the node's type; those that are not known get a warning. */
+/** The profiles that ImplementationGuides set for all resources of the node's type. Reports those that are not known. */
 export function globalProfiles(run: Run, node: FhirNode): readonly Profile[] {
   const canonicals = run.definitions.globalProfiles(node.type.name)
   return canonicals === PENDING ? [] : canonicals.flatMap((canonical) => globalProfile(run, node, canonical))
@@ -108,9 +108,9 @@ function globalProfile(run: Run, node: FhirNode, canonical: string): readonly Pr
 }
 
 /**
- * The rules of the profiles that the caller asks for, as far as they are for the resource itself.
+ * The rules of the requested profiles that apply to the resource itself.
  *
- * @throws {OperationError} `profile-not-found` for one that is not to be found.
+ * @throws {OperationError} `profile-not-found` for a profile that cannot be found.
  */
 export function requestedRules(run: Run, canonicals: readonly string[]): readonly ElementRule[] {
   if (canonicals.length === 0) return []
@@ -118,7 +118,7 @@ export function requestedRules(run: Run, canonicals: readonly string[]): readonl
   return meant.flatMap((profile) => fittingProfiles(run, run.root, profile)).flatMap((profile) => rootsOf(run, profile))
 }
 
-/** Checks the resource of a Bundle's first entry against the profiles that the caller asks for and that are for no Bundle. */
+/** Checks the resource of a Bundle's first entry against the requested profiles that are not profiles on Bundle. */
 export function visitFirstEntry(run: Run, canonicals: readonly string[]): void {
   if (canonicals.length === 0) return
   const profiles = requested(run, canonicals).filter((profile) => isForEntry(run, profile))
@@ -141,7 +141,7 @@ function isForEntry({ model, root }: Run, { type }: Profile): boolean {
   return root.type.name === 'Bundle' && !isSubtype(model, root.type, type)
 }
 
-/** A profile, and those that it imposes, as far as they fit. One that is imposed and not known gets a warning, at the claim. */
+/** A profile and those that it imposes, as far as they fit. An imposed profile that is not known is reported at the claim. */
 function fittingProfiles(run: Run, node: FhirNode, profile: Profile, at?: string): readonly Profile[] {
   const imposed = imposedBy(run, profile).flatMap(({ canonical, by }) => {
     const found = run.definitions.profile(canonical)
@@ -157,7 +157,7 @@ function fittingProfiles(run: Run, node: FhirNode, profile: Profile, at?: string
   return [...fittingProfile(run, node, profile), ...imposed]
 }
 
-/** The profile as a list of one when it is for the node's type and builds on what is known; else that is reported, and the list is empty. */
+/** The profile, as a list of one, if it is for the node's type and can be applied. Otherwise reports the problem and returns an empty list. */
 function fittingProfile(run: Run, node: FhirNode, profile: Profile): readonly Profile[] {
   const obstacle = obstacleTo(run, profile)
   if (obstacle !== undefined) {
@@ -177,7 +177,7 @@ function fittingProfile(run: Run, node: FhirNode, profile: Profile): readonly Pr
 
 const NO_ELEMENTS = 'it has neither a snapshot nor a differential'
 
-/** Says of a profile with nothing in it, which an element needs, that it cannot be used. */
+/** Reports that a profile without content, which an element needs, cannot be used. */
 export function reportEmpty(run: Run, node: FhirNode, profile: Profile): void {
   if (profile.isEmpty !== true) return
   run.findings.report(DEFINITION_SNAPSHOT, node, {
@@ -186,7 +186,7 @@ export function reportEmpty(run: Run, node: FhirNode, profile: Profile): void {
   })
 }
 
-/** Why a profile cannot be applied: the chain of profiles down to a type breaks off, or one of them names an element that there is not. */
+/** Why a profile cannot be applied: the chain of base profiles to a type is broken, or one of them names an element that does not exist. */
 function obstacleTo(run: Run, profile: Profile): string | undefined {
   const seen = new Set([profile.canonical])
   for (let current = profile; ;) {
@@ -202,7 +202,7 @@ function obstacleTo(run: Run, profile: Profile): string | undefined {
   }
 }
 
-/** A profile that another one imposes on all that conforms to it. */
+/** A profile that another one imposes. */
 interface ImposedProfile {
   readonly canonical: string
   /** The profile that imposes it. */
@@ -210,8 +210,8 @@ interface ImposedProfile {
 }
 
 /**
- * What a profile and those that it is derived from impose by the extension `structuredefinition-imposeProfile`, and what that imposes in turn; each once,
- * known or not.
+ * The profiles that a profile, and those that it is derived from, impose with the extension `structuredefinition-imposeProfile`, and those that these impose
+ * in turn; each once, known or not.
  */
 function imposedBy(run: Run, profile: Profile): readonly ImposedProfile[] {
   const found = new Map<string, ImposedProfile>()
@@ -227,7 +227,7 @@ function imposedBy(run: Run, profile: Profile): readonly ImposedProfile[] {
   return [...found.values()]
 }
 
-/** A profile and those that its differential builds on; a snapshot repeats what these impose. */
+/** A profile and those that its differential builds on. A snapshot repeats what these impose. */
 function lineOf(run: Run, profile: Profile): Profile[] {
   const line = [profile]
   for (let base = profile.base; base !== undefined;) {

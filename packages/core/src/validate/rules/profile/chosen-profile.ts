@@ -17,8 +17,8 @@ export const PROFILE_CHOICE: FindingDefinition = defineFinding(
 )
 
 /**
- * The root rules of the profile on a type that a node has to fit. Of several it must fit one; when it fits none that is reported, and
- * the rules of all follow, to say why.
+ * The root rules of the profile that a node must conform to. If several are possible, it must conform to one. If it conforms to none, this is reported
+ * and the rules of all are returned, so that their findings say why.
  */
 export function chosenRoots(run: Run, node: FhirNode, canonicals: readonly string[]): readonly ElementRule[] {
   const profiles = canonicals.map((canonical) => run.definitions.profile(canonical))

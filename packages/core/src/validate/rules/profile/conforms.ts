@@ -5,13 +5,13 @@ import { createSink } from '../../run/finding-sink.js'
 import type { Run } from '../../run/run.js'
 import type { Task } from '../../run/scheduler.js'
 
-/** Rules to try, with a unique name for them. */
+/** Rules to try, with a unique key for them. */
 export interface Trial {
   readonly rules: readonly ElementRule[]
   readonly key: string
 }
 
-/** Whether a node conforms to rules; nothing is reported. Where profiles refer to each other in a circle, a trial that is not finished counts as passed. */
+/** Whether a node conforms to rules; nothing is reported. If profiles refer to each other in a circle, a trial that has not ended counts as passed. */
 export function conforms(run: Run, node: FhirNode, { rules, key }: Trial): boolean {
   const name = `${pathOf(node)} ${key}`
   const known = run.indexes.trials.get(name)
@@ -29,7 +29,7 @@ export function conforms(run: Run, node: FhirNode, { rules, key }: Trial): boole
   return result
 }
 
-/** A trial is over when it returns. Only the walk schedules work in it, which yields and does not await. */
+/** Runs a task immediately, because a trial ends when it returns. In a trial only the walk schedules work, and that yields and does not await. */
 function doNow(task: Task): void {
   const work = task()
   if (work !== undefined && 'next' in work) finished(work)

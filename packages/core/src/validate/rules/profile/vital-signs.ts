@@ -28,7 +28,7 @@ const BY_LOINC: readonly (readonly [profile: string, codes: string])[] = [
   ['bp', '85354-9 35094-2 8459-0 76534-7 55284-4 8480-6'],
 ]
 
-/** By `system|code`. */
+/** Profiles by `system|code`. */
 const PROFILES: ReadonlyMap<string, string> = new Map([
   ...BY_LOINC.flatMap(([profile, codes]) => codes.split(' ').map((code): [string, string] => [`http://loinc.org|${code}`, profile])),
   ['http://snomed.info/sct|276885007', 'bodytemp'],
@@ -37,8 +37,8 @@ const PROFILES: ReadonlyMap<string, string> = new Map([
 const CATEGORY = 'vital-signs'
 
 /**
- * The vital-signs profile that an Observation must conform to whether it claims it or not, as a list of at most one. That it is a vital sign is said
- * by its category, or by its code alone where the policy wants that. What was entered in error does not count.
+ * The vital-signs profile that an Observation must conform to, claimed or not, as a list of at most one. Its category shows that it is a vital sign or,
+ * if the policy says so, its code alone. An Observation that was entered in error does not count.
  *
  * @see https://hl7.org/fhir/R4/observation-vitalsigns.html
  */

@@ -16,7 +16,7 @@ export const ANSWER_OPTION: FindingDefinition = defineFinding(
   'invariant',
   'Choose one of the options of the question.',
 )
-/** An answer to a question whose options are not given. */
+/** An answer to a question without options. */
 export const ANSWER_OPTIONS_UNKNOWN: FindingDefinition = defineFinding(
   'answer-options-unknown',
   'information',
@@ -33,7 +33,7 @@ export const ANSWER_CODE: FindingDefinition = defineFinding(
 
 const EXCLUSIVE = 'http://hl7.org/fhir/StructureDefinition/questionnaire-optionExclusive'
 
-/** Checks that an answer is among the options, or in the value set, that the item gives. */
+/** Checks that an answer is among the options, or in the value set, of the item. */
 export function checkOptions(check: ResponseCheck, valued: ValuedAnswer): void {
   const { item } = valued
   const options = objectsAt(item.json, 'answerOption')
@@ -47,10 +47,10 @@ export function checkOptions(check: ResponseCheck, valued: ValuedAnswer): void {
 
 const CHOICES: ReadonlySet<string> = new Set(['choice', 'open-choice'])
 
-/** Questions whose answers options cannot be: those of a questionnaire that has some are not looked at. */
+/** Types of questions whose answers cannot be options; options that a questionnaire gives for them are ignored. */
 const WITHOUT_OPTIONS: ReadonlySet<string> = new Set(['boolean', 'url', 'quantity', 'reference', 'attachment'])
 
-/** An answer that should be a code, but is text, which a value set cannot decide. */
+/** True for a text as the answer to a choice, for which the value set cannot decide. */
 function isFreeText({ item, value }: ValuedAnswer): boolean {
   return CHOICES.has(item.type) && typeof value.value === 'string'
 }
@@ -84,7 +84,7 @@ function checkOption(check: ResponseCheck, valued: ValuedAnswer, options: readon
   say(check, valued, { finding: ANSWER_OPTION, text: `The answer ${shown(valued)} is not among the options of the item.` })
 }
 
-/** Options have no decimals and no times of days: integers and dates stand for them. */
+/** Whether an answer is an option. Options cannot be decimals or dateTimes, so integers and dates stand for these. */
 function isOption(value: ValuedAnswer['value'], { type }: FormItem, option: JsonObject): boolean {
   const expected = typedMember(option, 'value')
   if (expected === undefined) return false
@@ -142,7 +142,7 @@ function checkCoding(check: ResponseCheck, valued: ValuedAnswer, { coding, list 
   if (system === undefined) {
     say(check, valued, {
       finding: ANSWER_CODE,
-      // A value set that is one list of codes shows what a code without system means.
+      // If a value set is a single list of codes, the meaning of a code without system is clear.
       ...(list.isOneList && list.lists(code) && { severity: 'warning' }),
       text: `The code ${quoted(code)} must have a system to be in the value set ${quoted(list.title)} of the item.`,
     })
@@ -188,7 +188,7 @@ interface OptionReport {
   readonly code?: Finding['code']
 }
 
-/** Of a choice it is the answer that is wrong, of a question for a date or a number it is the value. */
+/** Reports at the answer for a choice, and at its value for other questions. */
 function say({ run, form }: ResponseCheck, { answer, value, item }: ValuedAnswer, { finding, ...rest }: OptionReport): void {
   run.findings.report(finding, CHOICES.has(item.type) ? answer.node : value, { ...rest, profile: form.canonical })
 }

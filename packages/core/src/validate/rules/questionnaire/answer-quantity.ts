@@ -7,7 +7,7 @@ import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { VALUE_SET_UNKNOWN } from '../codes/value-set-problems.js'
 import type { ResponseCheck, ValuedAnswer } from './form.js'
 
-/** An answer that is outside the limits of its question: value, length, size, lines. */
+/** An answer outside the limits of its question: value, length, size, lines. */
 export const ANSWER_LIMIT: FindingDefinition = defineFinding(
   'answer-limit',
   'error',
@@ -22,7 +22,7 @@ const MAX = 'http://hl7.org/fhir/uv/sdc/StructureDefinition/sdc-questionnaire-ma
 const UNIT_OPTION = 'http://hl7.org/fhir/StructureDefinition/questionnaire-unitOption'
 const UNIT_VALUE_SET = 'http://hl7.org/fhir/StructureDefinition/questionnaire-unitValueSet'
 
-/** Checks the unit of a quantity, and its least and greatest value. */
+/** Checks the unit of a quantity, and its minimum and maximum. */
 export function checkQuantity(check: ResponseCheck, { value, item }: ValuedAnswer): void {
   const quantity = value.value
   if (value.type.name !== 'Quantity' || !isObject(quantity)) return
@@ -79,7 +79,7 @@ function unknownUnitSet({ run }: ResponseCheck, item: JsonObject): string | unde
   return typeof canonical === 'string' && run.definitions.valueSet(canonical) === undefined ? canonical : undefined
 }
 
-/** A unit without code is in no value set. */
+/** The problem with a unit that is not in the value set of units; a unit without code is in none. */
 function unitSetProblem({ run }: ResponseCheck, quantity: JsonObject, item: JsonObject): string | undefined {
   const canonical = extensionValues(item, UNIT_VALUE_SET)[0]
   if (typeof canonical !== 'string') return undefined
@@ -98,12 +98,12 @@ function shown(quantity: JsonObject): string {
 const UCUM = 'http://unitsofmeasure.org'
 
 /**
- * How a Quantity compares to another, or why it cannot: `no-units` when one has a unit without code, `other-system` when the units differ and not both are of
- * UCUM, `other-kind` when they measure different things.
+ * The order of a Quantity and another, or why they cannot be compared: `no-units` when one has a unit without code, `other-system` when the units differ and
+ * not both are of UCUM, `other-kind` when they measure different things.
  */
 type QuantityOrder = number | 'no-units' | 'other-system' | 'other-kind'
 
-/** Compares two Quantities: negative, zero or positive where they compare; `undefined` where one has no value, or a unit that is not understood. */
+/** Compares two Quantities: negative, zero or positive. `undefined` when one has no value, or a unit that is not understood. */
 function compareQuantity(a: JsonObject, b: JsonObject): QuantityOrder | undefined {
   const [left, right] = [a['value'], b['value']]
   if (typeof left !== 'number' || typeof right !== 'number') return undefined

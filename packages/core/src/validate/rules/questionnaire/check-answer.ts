@@ -28,7 +28,7 @@ const ANSWER_TARGET: FindingDefinition = defineFinding(
   'Refer to a resource of a type that the question allows.',
 )
 
-/** What is reported about answers. */
+/** The kinds of findings about answers. */
 export const ANSWER_FINDINGS: readonly FindingDefinition[] = [
   ANSWER_TYPE,
   ANSWER_LIMIT,
@@ -42,7 +42,7 @@ export const ANSWER_FINDINGS: readonly FindingDefinition[] = [
 
 const CHOICES = ['Coding', 'date', 'time', 'integer', 'string']
 
-/** The types that the answers to a type of item have. What is not listed is not checked. */
+/** The types of answers by type of item. Types of items that are not listed are not checked. */
 const TYPES: ReadonlyMap<string, readonly string[]> = new Map([
   ['boolean', ['boolean']],
   ['decimal', ['decimal']],
@@ -73,7 +73,7 @@ export function checkAnswer(check: ResponseCheck, answer: Answer, item: FormItem
   for (const rule of RULES) rule(check, valued)
 }
 
-/** The types that answers to an item can have; `undefined` where nothing is said of them. */
+/** The types that answers to an item can have; `undefined` when any type is possible. */
 export function answerTypes({ type, json }: FormItem): readonly string[] | undefined {
   const types = TYPES.get(type)
   return types === CHOICES && objectsAt(json, 'answerOption').some((option) => option['valueReference'] !== undefined)
@@ -81,7 +81,7 @@ export function answerTypes({ type, json }: FormItem): readonly string[] | undef
     : types
 }
 
-/** What is wrong with the type of an answer, or of an initial value, to an item. */
+/** The problem with the type of an answer to an item, or of its initial value. */
 export function typeProblem({ type }: FhirNode, item: FormItem): string | undefined {
   const types = answerTypes(item)
   if (types === undefined || types.includes(type.name)) return undefined
@@ -96,7 +96,7 @@ const RULES: readonly ((check: ResponseCheck, valued: ValuedAnswer) => void)[] =
   checkOptions,
 ]
 
-/** Checks the length, form, size and precision that an item demands of its answers. */
+/** Checks the length, form, size and precision that an item requires of its answers. */
 function checkAnswerLimits(check: ResponseCheck, { value, item }: ValuedAnswer): void {
   const limit = (name: string): unknown => extensionValues(item.json, TYPE_URL + name)[0]
   const say = (text: string | undefined): void => {
@@ -182,7 +182,7 @@ function sizeProblem(attachment: JsonObject, item: JsonObject): string | undefin
 const RESOURCE_TYPE = 'http://hl7.org/fhir/StructureDefinition/questionnaire-referenceResource'
 const TYPED = /(?:^|\/)([A-Z][A-Za-z]{1,63})\/[A-Za-z0-9\-.]{1,64}(?:\/_history\/[A-Za-z0-9\-.]{1,64})?$/
 
-/** Checks that a reference leads to a type of resource, and to one that the item allows, where its form contains the type. */
+/** Checks that a reference leads to a type of resource, and to one that the item allows, if the reference contains the type. */
 function checkTarget({ run, form }: ResponseCheck, { value, item }: ValuedAnswer): void {
   if (value.type.name !== 'Reference') return
   const allowed = extensionValues(item.json, RESOURCE_TYPE)

@@ -7,7 +7,7 @@ import type { Run } from '../../run/run.js'
 import { sameAnswer, typedMember } from './enablement.js'
 import { readForm, type Form, type FormItem } from './form.js'
 
-/** A questionnaire that another is derived from, and that is unknown or cannot be used. */
+/** A base questionnaire that is unknown or cannot be used. */
 export const QUESTIONNAIRE_DERIVED_FROM: FindingDefinition = defineFinding(
   'questionnaire-derived-from',
   'warning',
@@ -25,7 +25,7 @@ export const QUESTIONNAIRE_DERIVED_ITEM: FindingDefinition = defineFinding(
 const DERIVATION_TYPE = 'http://hl7.org/fhir/StructureDefinition/questionnaire-derivationType'
 const DERIVATIONS = 'http://hl7.org/fhir/questionnaire-derivationType'
 
-/** Checks that what a Questionnaire derives from is known, as is in which way, and that its items keep to it. */
+/** Checks that the questionnaires that a Questionnaire is derived from are known, with the type of derivation, and that its items conform to them. */
 export function checkDerivedFrom(run: Run, node: FhirNode): void {
   for (const base of childrenOf(run, node, 'derivedFrom')) {
     if (typeof base.value !== 'string' || base.value.startsWith('#')) continue
@@ -39,14 +39,14 @@ export function checkDerivedFrom(run: Run, node: FhirNode): void {
   }
 }
 
-/** Why what derives from a known questionnaire is not checked. */
+/** Why a derivation from a known questionnaire is not checked, by type of derivation. */
 const FAULTS: ReadonlyMap<string, string> = new Map([
   ['', 'has no derivation type'],
   ['unknown', 'has an unknown derivation type'],
   ['inspiredBy', 'is only an inspiration (inspiredBy)'],
 ])
 
-/** In which way a questionnaire derives from another, and what says it: the extension, or its value. */
+/** The type of a derivation, and the node that states it: the extension, or its value. */
 interface Derivation {
   readonly mode: string
   readonly at: FhirNode
@@ -77,14 +77,14 @@ function report(run: Run, base: FhirNode, { at, fault, severity }: Unchecked): v
   })
 }
 
-/** A questionnaire from which another derives. */
+/** A questionnaire that another is derived from. */
 interface Origin {
   readonly form: Form
-  /** True when the other may have items of its own. */
+  /** True when the derived questionnaire may have items of its own. */
   readonly isExtended: boolean
 }
 
-/** Checks that the items of a questionnaire keep what those of its origin with the same linkId say: type, number, length and answers. */
+/** Checks that items conform to the items of the base questionnaire with the same linkId: type, number, length and answers. */
 function checkDerivedItems(run: Run, parent: FhirNode, origin: Origin): void {
   for (const item of childrenOf(run, parent, 'item')) {
     run.scheduler.step()
@@ -124,7 +124,7 @@ function checkDefinition(run: Run, item: FhirNode, { json }: FormItem): void {
   run.findings.report(QUESTIONNAIRE_DERIVED_ITEM, own ?? item, { text, severity: 'information' })
 }
 
-/** What cannot be otherwise than in the origin. */
+/** Members that must not differ from the base questionnaire. */
 const KEPT: readonly { name: string; isBroken: (value: unknown, original: FormItem) => boolean; what: string }[] = [
   { name: 'type', isBroken: (type, original) => type !== original.type, what: 'The type is different' },
   { name: 'repeats', isBroken: (repeats, original) => repeats === true && !original.repeats, what: 'The item does not repeat' },

@@ -52,8 +52,8 @@ export const questionnaireRule: ResourceRule = {
 }
 
 /**
- * Checks a Questionnaire in itself: that its conditions refer to questions that can be answered before, and to answers of their type, that there is
- * something to choose from, that initial values are of the type of their item, and that what it derives from is known.
+ * Checks a Questionnaire: conditions refer to earlier questions and to answers of their type, choices have options, initial values have the type of their
+ * item, and the questionnaires that it is derived from are known.
  */
 async function checkQuestionnaire(run: Run, node: FhirNode): Promise<void> {
   if (!isObject(node.value)) return
@@ -65,7 +65,7 @@ async function checkQuestionnaire(run: Run, node: FhirNode): Promise<void> {
   checkDerivedFrom(run, node)
 }
 
-/** que-2 */
+/** Checks que-2. */
 function checkUnique(run: Run, node: FhirNode, items: readonly FormItem[]): void {
   const linkIds = linkIdsIn(items)
   if (new Set(linkIds).size < linkIds.length)
@@ -79,7 +79,7 @@ function linkIdsIn(items: readonly FormItem[]): readonly string[] {
 interface Level {
   readonly items: readonly FormItem[]
   readonly byLinkId: ReadonlyMap<string, FormItem>
-  /** The places of the items in the questionnaire. */
+  /** The positions of the items in the questionnaire. */
   readonly order: ReadonlyMap<FormItem, number>
 }
 
@@ -114,7 +114,7 @@ function checkConditions(run: Run, node: FhirNode, { item, byLinkId, order }: Om
   }
 }
 
-/** A condition can be met only by an answer that its question can have. */
+/** Reports a condition on an answer that its question cannot have. */
 function checkConditionAnswers(run: Run, node: FhirNode, byLinkId: ReadonlyMap<string, FormItem>): void {
   for (const condition of childrenOf(run, node, 'enableWhen')) {
     const question = byLinkId.get(textOf(condition, 'question') ?? '')
@@ -129,15 +129,15 @@ function checkConditionAnswers(run: Run, node: FhirNode, byLinkId: ReadonlyMap<s
   }
 }
 
-/** Types of answers that conditions state otherwise. */
+/** Types of answers that conditions state with another type. */
 const IN_CONDITIONS: ReadonlyMap<string, string> = new Map([['uri', 'string']])
 
-/** Options that are made while the form is filled in. */
+/** Extensions that determine options while the form is filled in. */
 const OPTIONS_BY_EXPRESSION = /\/sdc-questionnaire-(?:answerExpression|candidateExpression|lookupQuestionnaire)$/
 
 /**
- * Advises to give a question with a choice something to choose from, which no constraint demands, so it is never an error. A derived form has the options
- * of what it derives from.
+ * Reports a choice without options, as a best practice and never as an error, because no constraint requires options. A derived form has the options of
+ * its base.
  */
 function checkChoice(run: Run, node: FhirNode, { type, json }: FormItem): void {
   const { bestPractice } = run.policy
@@ -181,7 +181,7 @@ function isWithin(item: FormItem, outer: FormItem): boolean {
 
 const TOOLS = 'http://hl7.org/fhir/tools/StructureDefinition/'
 
-/** Parameters of `$expand` and `$validate-code`, which every value set has. */
+/** Parameters of `$expand` and `$validate-code`, which apply to every value set. */
 const STANDARD: ReadonlySet<unknown> = new Set(
   (
     'abstract activeOnly check-system-version check-valueset-version context contextDirection count date default-valueset-version designation ' +
@@ -191,7 +191,7 @@ const STANDARD: ReadonlySet<unknown> = new Set(
   ).split(' '),
 )
 
-/** Checks that an item gives the parameters that the value set of its answers declares, and no others. */
+/** Checks that an item states the parameters that the value set of its answers declares, and no others. */
 function checkBindingParameters(run: Run, item: FhirNode): void {
   const [valueSet] = childrenOf(run, item, 'answerValueSet')
   const definition = typeof valueSet?.value === 'string' ? run.definitions.definition('ValueSet', valueSet.value) : undefined

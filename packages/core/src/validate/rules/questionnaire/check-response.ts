@@ -85,7 +85,7 @@ export const questionnaireResponseRule: ResourceRule = {
   check: checkResponse,
 }
 
-/** Checks a QuestionnaireResponse against its questionnaire, where that is known. */
+/** Checks a QuestionnaireResponse against its questionnaire, if that is known. */
 async function checkResponse(run: Run, node: FhirNode): Promise<void> {
   if (run.policy.questionnaire === 'off') return
   const form = formOf(run, node)
@@ -96,7 +96,7 @@ async function checkResponse(run: Run, node: FhirNode): Promise<void> {
   await checkItems(check, await readResponse(run, node), form.items)
 }
 
-/** A questionnaire may say when it is in use. */
+/** Checks that a response was authored while the questionnaire was in use. */
 function checkPeriod(run: Run, node: FhirNode, { resource }: Form): void {
   const authored = textOf(node, 'authored')
   const period = objectAt(resource, 'effectivePeriod')
@@ -119,13 +119,13 @@ function checkPeriod(run: Run, node: FhirNode, { resource }: Form): void {
 const MIN_OCCURS = 'http://hl7.org/fhir/StructureDefinition/questionnaire-minOccurs'
 const MAX_OCCURS = 'http://hl7.org/fhir/StructureDefinition/questionnaire-maxOccurs'
 
-/** Checks the items at one level of a response against the items that the questionnaire has there. */
+/** Checks the items at one level of a response against the items of the questionnaire at that level. */
 async function checkItems(check: ResponseCheck, holder: Holder, items: readonly FormItem[]): Promise<void> {
   const found = await inPlace(check, holder, items)
   for (const item of items) await checkOccurrences(check, holder, { item, found: found.get(item) ?? [] })
 }
 
-/** The response's items by the item that they answer; reports those that belong elsewhere, or nowhere, or are in another order. */
+/** The response's items by the item that they answer. Reports items that belong elsewhere, are not in the questionnaire, or are out of order. */
 async function inPlace(
   check: ResponseCheck,
   holder: Holder,
@@ -220,7 +220,7 @@ function checkText(check: ResponseCheck, one: ResponseItem, { linkId, json }: Fo
     report(check, ITEM_TEXT, { at: one, text: `The text of the item ${quoted(linkId)} is not that of the questionnaire.` })
 }
 
-/** A group or a display, which have no answers. */
+/** Checks a group or a display, which have no answers. */
 async function checkUnasked(check: ResponseCheck, one: ResponseItem, item: FormItem): Promise<void> {
   const { type, linkId } = item
   if (one.answers.length > 0)
@@ -294,7 +294,7 @@ interface ItemReport {
   readonly code?: Finding['code']
 }
 
-/** What is wrong with the items in an answer is said of the item that has the answer. */
+/** Findings about the items in an answer are reported at the item that has the answer. */
 function report({ run, form }: ResponseCheck, finding: FindingDefinition, { at: { node }, ...rest }: ItemReport): void {
   const place = node.slot?.name === 'answer' ? (node.parent ?? node) : node
   run.findings.report(finding, place, { ...rest, profile: form.canonical })

@@ -10,14 +10,14 @@ import type { Answer, Form, FormItem, Holder, ResponseItem } from './form.js'
 
 const ENABLE_EXPRESSION = 'http://hl7.org/fhir/uv/sdc/StructureDefinition/sdc-questionnaire-enableWhenExpression'
 
-/** An item with the questionnaire that it is from. */
+/** An item and its questionnaire. */
 interface ItemOfForm {
   readonly form: Form
   readonly item: FormItem
 }
 
 /**
- * Whether the conditions of an item are met where it is or would be; `undefined` when that cannot be decided. Conditions refer to the nearest
+ * Whether the conditions of an item are met at its place in the response; `undefined` when that cannot be decided. Conditions refer to the nearest
  * occurrence of their question.
  *
  * @see https://hl7.org/fhir/R4/questionnaire-definitions.html#Questionnaire.item.enableWhen
@@ -29,20 +29,20 @@ export function isEnabled(run: Run, { form, item }: ItemOfForm, holder: Holder):
   if (conditions.length === 0) return true
   const holds = (condition: JsonObject): boolean => {
     const question = form.byLinkId.get(stringAt(condition, 'question') ?? '')
-    // A question that is not there has no answers; the questionnaire is told of it.
+    // A question that does not exist has no answers; `checkQuestionnaire` reports it for the questionnaire.
     const occurrences = question === undefined ? [] : nearest(run, { form, question }, holder)
     return conditionHolds(
       condition,
       occurrences.flatMap(({ answers }) => answers),
     )
   }
-  // Without enableBehavior R4 joins conditions by 'or'.
+  // Without enableBehavior, R4 combines conditions with 'or'.
   return item.json['enableBehavior'] === 'all' ? conditions.every(holds) : conditions.some(holds)
 }
 
 /**
- * Evaluates an expression on the whole response. One in another language, or with variables that only the program knows that fills in the form, cannot
- * be evaluated.
+ * Evaluates an expression on the whole response. `undefined` for an expression in another language, or with variables that only the form-filling program
+ * knows.
  *
  * @see http://hl7.org/fhir/uv/sdc/StructureDefinition/sdc-questionnaire-enableWhenExpression
  */
@@ -91,18 +91,18 @@ const TESTS: ReadonlyMap<string, (value: FhirNode, expected: TypedValue) => bool
   ['<=', (value, expected) => order(value, expected) <= 0],
 ])
 
-/** Whether an answer has what a condition asks for: one that names no system asks for the code alone. */
+/** Whether an answer is the one that a condition names. If the condition states no system, only the code counts. */
 function isAsked(answer: FhirNode, expected: TypedValue): boolean {
   if (expected.type !== 'Coding' || !isObject(expected.value) || expected.value['system'] !== undefined) return sameAnswer(answer, expected)
   return answer.type.name === 'Coding' && isObject(answer.value) && sameMembers(answer.value, expected.value, ['code'])
 }
 
-/** NaN, which satisfies no comparison, when the two do not compare. */
+/** The order of two values. NaN, which satisfies no comparison, when they cannot be compared. */
 function order(value: FhirNode, expected: TypedValue): number {
   return compareValues(value.value, expected.value) ?? Number.NaN
 }
 
-/** The occurrences of a question in the innermost group, seen from a holder, that can contain it. */
+/** The occurrences of a question in the innermost group around a holder that can contain it. */
 function nearest(run: Run, { form, question }: { form: Form; question: FormItem }, from: Holder): readonly ResponseItem[] {
   const path = pathTo(question)
   for (let holder: Holder | undefined = from; holder !== undefined; holder = holder.above) {
@@ -117,7 +117,7 @@ function nearest(run: Run, { form, question }: { form: Form; question: FormItem 
   return []
 }
 
-/** The items from the outermost on that lead to an item, which is the last. */
+/** The items that lead to an item, from the outermost to the item itself. */
 function pathTo(item: FormItem): readonly FormItem[] {
   const path: FormItem[] = []
   for (let current: FormItem | undefined = item; current !== undefined; current = current.parent) path.unshift(current)
@@ -141,7 +141,7 @@ function isItem(holder: Holder): holder is ResponseItem {
   return holder.linkId !== undefined && holder.above !== undefined && holder.node.slot?.name === 'item'
 }
 
-/** A value of a choice element with the JSON form of its type's name: `Coding`, `Date`. */
+/** The value of a choice element, with the name of its type as in JSON: `Coding`, `Date`. */
 interface TypedValue {
   readonly type: string
   readonly value: unknown
@@ -153,7 +153,7 @@ export function typedMember(object: JsonObject, prefix: string): TypedValue | un
   return name === undefined ? undefined : { type: name.slice(prefix.length), value: object[name] }
 }
 
-/** Whether a value is the expected one. Codings are the same when system and code are, References when they point at the same. */
+/** Whether a value is the expected one. Codings are equal if system and code are, References if their targets are. */
 export function sameAnswer({ value, type }: FhirNode, expected: TypedValue): boolean {
   if (type.name.toLowerCase() !== expected.type.toLowerCase()) return false
   if (!isObject(value) || !isObject(expected.value)) return value === expected.value

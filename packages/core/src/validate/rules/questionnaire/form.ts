@@ -13,11 +13,11 @@ export interface ValuedAnswer {
   readonly item: FormItem
 }
 
-/** What the rules of questionnaires work with. */
+/** The data for checking responses. */
 export interface ResponseCheck {
   readonly run: Run
   readonly form: Form
-  /** While a response is being filled in, what is missing is only a warning. */
+  /** True while a response is being filled in; missing answers are only warnings then. */
   readonly isUnfinished: boolean
 }
 /** A questionnaire that is not named or not loaded, so that the answers are not checked. */
@@ -40,7 +40,7 @@ export interface FormItem {
   readonly parent: FormItem | undefined
 }
 
-/** A Questionnaire as its responses are checked against it. */
+/** A Questionnaire in the form in which responses are checked against it. */
 export interface Form {
   readonly canonical: string
   readonly resource: JsonObject
@@ -50,12 +50,12 @@ export interface Form {
   readonly contained: readonly JsonObject[]
 }
 
-/** All questions are of this type by the code system of types, and none may be of it alone. */
+/** The abstract type of all questions in the code system of item types; no item may have it. */
 export const ABSTRACT_TYPE = 'question'
 
 const EXAMPLE = /^https?:\/\/example\.org(?:\/|$)/
 
-/** The questionnaire of a response: a contained one or one that is known here. Reports when there is none. */
+/** The questionnaire of a response: a contained or otherwise known one. Reports a missing or unknown one. */
 export function formOf(run: Run, response: FhirNode): Form | undefined {
   const canonical = textOf(response, 'questionnaire')
   const isRequired = run.policy.questionnaire === 'required'
@@ -85,7 +85,7 @@ function containerValue({ value }: FhirNode): JsonObject | undefined {
   return isObject(value) ? value : undefined
 }
 
-/** Reads a Questionnaire; of several items with one linkId the first counts. */
+/** Reads a Questionnaire. If several items have the same linkId, the first counts. */
 export function readForm(canonical: string, resource: JsonObject, container?: JsonObject): Form {
   const byLinkId = new Map<string, FormItem>()
   const items = readItems(resource, undefined, byLinkId)
@@ -113,13 +113,13 @@ function readItems(holder: JsonObject, parent: FormItem | undefined, byLinkId: M
 /** What contains items of a response: the response itself, an item, or an answer. */
 export interface Holder {
   readonly node: FhirNode
-  /** Of the item, or of the item whose answer it is; absent on the response. */
+  /** The linkId of the item, or of the item that has the answer; `undefined` for the response. */
   readonly linkId: string | undefined
   readonly items: readonly ResponseItem[]
   readonly byLinkId: ReadonlyMap<string, readonly ResponseItem[]>
-  /** Empty on what is not an item. */
+  /** Empty for the response and for answers. */
   readonly answers: readonly Answer[]
-  /** Absent on the response. */
+  /** The holder that contains this one; `undefined` for the response. */
   readonly above: Holder | undefined
 }
 
@@ -129,9 +129,9 @@ export interface ResponseItem extends Holder {
   readonly above: Holder
 }
 
-/** An answer with the items that follow on it. */
+/** An answer with the items nested in it. */
 export interface Answer extends Holder {
-  /** Absent when there are only items or extensions. */
+  /** `undefined` when there are only items or extensions. */
   readonly value: FhirNode | undefined
 }
 
@@ -143,7 +143,7 @@ export async function readResponse(run: Run, node: FhirNode): Promise<Holder> {
   return response
 }
 
-/** What is filled once the holder is there for its items to point at. */
+/** Parts that are filled after the holder exists, so that its items can refer to it. */
 interface HolderParts {
   readonly items: ResponseItem[]
   readonly byLinkId: Map<string, ResponseItem[]>
