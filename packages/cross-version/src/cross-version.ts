@@ -2,16 +2,16 @@ import type * as FileSystem from 'node:fs'
 import { otherRelease, type OtherRelease } from 'fhir-ops/cross-version'
 import { checkOptions, inputShape, listOf, oneOf, type InputShape } from 'fhir-ops/internal/input'
 
-/** The number of a release in the urls of its extensions: DSTU2, STU3, R4B, R5. */
+/** The number of a release in the urls of its extensions, for DSTU2, STU3, R4B and R5. */
 export type CrossVersionRelease = (typeof RELEASES)[number]
 
 const RELEASES = ['1.0', '3.0', '4.3', '5.0'] as const
 
 /** Options of `crossVersion`. */
 export interface CrossVersionOptions {
-  /** Default: all. */
+  /** Releases to support. Default: all. */
   readonly releases?: readonly CrossVersionRelease[]
-  /** The contents of `elements-<release>.json` by release, parsed, instead of the package's own files, where there is no file system. */
+  /** Parsed content of `elements-<release>.json` by release, instead of the package's own files; for runtimes without a file system. */
   readonly tables?: Readonly<Partial<Record<CrossVersionRelease, unknown>>>
 }
 
@@ -21,9 +21,11 @@ const SHAPE: InputShape = inputShape<CrossVersionOptions>({
 })
 
 /**
- * The elements of other FHIR releases, for the option `crossVersion` of `createContext`. A release's file is read when an extension of it is met first.
+ * Returns the elements of other FHIR releases, for the option `crossVersion` of `createContext`. The file of a release is read when an extension of it
+ * first occurs.
  *
- * @throws {TypeError} for an option that is unknown or of another type; at that first use, without a table for the release, where there is no file system.
+ * @throws {TypeError} for an option that is unknown or of another type; on that first use, in a runtime without a file system, if there is no table for
+ *   the release.
  */
 export function crossVersion(options: CrossVersionOptions = {}): readonly OtherRelease[] {
   checkOptions('crossVersion', SHAPE, options)
@@ -31,7 +33,7 @@ export function crossVersion(options: CrossVersionOptions = {}): readonly OtherR
   return releases.map((release) => otherRelease(release, () => tables[release] ?? builtTable(release)))
 }
 
-/** Both `src` and `dist` lie next to it, so that tests read the same files as users. Apart from `new URL`, so that no bundler copies all files. */
+/** `src` and `dist` are siblings, so that tests read the same files as users. Separate from `new URL`, so that bundlers do not copy all files. */
 const HERE = import.meta.url
 
 function builtTable(release: CrossVersionRelease): unknown {
@@ -47,7 +49,7 @@ interface Runtime {
   readonly getBuiltinModule?: (name: 'node:fs') => typeof FileSystem | undefined
 }
 
-/** `node:fs` is not imported: bundles for browsers contain this module too. */
+/** `node:fs` is not imported, because bundles for browsers contain this module too. */
 function fileSystem(): typeof FileSystem | undefined {
   const host: { readonly process?: Runtime } = globalThis
   return host.process?.getBuiltinModule?.('node:fs')

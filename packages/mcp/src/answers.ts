@@ -1,27 +1,27 @@
 import { EXPLANATION } from 'fhir-ops/internal/explain'
 import { extensionAt, objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 
-/** The first parameter of a name. */
+/** Returns the first parameter with a name. */
 export function parameterAt(answer: JsonObject, name: string): JsonObject | undefined {
   return parametersAt(answer, name)[0]
 }
 
-/** Every parameter of a name. */
+/** Returns all parameters with a name. */
 export function parametersAt(answer: JsonObject, name: string): readonly JsonObject[] {
   return objectsAt(answer, 'parameter').filter((parameter) => stringAt(parameter, 'name') === name)
 }
 
-/** A part of a parameter. */
+/** Returns a part of a parameter. */
 export function partAt(parameter: JsonObject | undefined, name: string): JsonObject | undefined {
   return objectsAt(parameter, 'part').find((part) => stringAt(part, 'name') === name)
 }
 
-/** The value of a parameter or part, of whatever type. */
+/** Returns the value of a parameter or part, of any type. */
 export function valueIn(parameter: JsonObject | undefined): unknown {
   return Object.entries(parameter ?? {}).find(([name]) => name.startsWith('value'))?.[1]
 }
 
-/** The sentences of the explanation in an answer; empty when it has none. */
+/** Returns the sentences of the explanation in an answer; empty if it has none. */
 export function explanationIn(answer: JsonObject): readonly string[] {
   const holder = parameterAt(answer, 'explanation') ?? extensionAt(objectAt(answer, 'expansion'), EXPLANATION)
   return itemsIn(holder).flatMap((item) => {
@@ -38,13 +38,13 @@ function itemNamed(element: JsonObject, name: string): JsonObject | undefined {
   return itemsIn(element).find((item) => (stringAt(item, 'name') ?? stringAt(item, 'url')) === name)
 }
 
-/** A coding in few words. */
+/** Reduces a coding to system, code and display. */
 export function shortCoding(coding: JsonObject | undefined): JsonObject {
   const { system, code, display } = coding ?? {}
   return { ...(system !== undefined && { system }), ...(code !== undefined && { code }), ...(display !== undefined && { display }) }
 }
 
-/** A resource without narrative and without what the service adds to it. */
+/** Removes the narrative, and metadata that the service adds, from a resource. */
 export function compact(resource: JsonObject): JsonObject {
   const { text: _narrative, meta, ...others } = resource
   const profile = objectAt({ meta }, 'meta')?.['profile']

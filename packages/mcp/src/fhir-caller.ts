@@ -2,12 +2,12 @@ import type { Handler } from '@fhir-ops/handler'
 import type { Pace } from 'fhir-ops/internal/context'
 import { objectAt, objectsAt, isObject, parseInPieces, stringAt, writeInPieces, type JsonObject } from 'fhir-ops/internal/json'
 
-/** Whom tools ask, and with whose rights. */
+/** The service that tools call, and the caller's credentials. */
 export interface FhirCallerOptions {
   readonly handler: Handler
-  /** Address of the service, as `baseUrl` of the handler. */
+  /** Address of the service, the same as `baseUrl` of the handler. */
   readonly baseUrl: string
-  /** The `Authorization` header of the caller, passed on with each call; absent where the handler needs none. */
+  /** The caller's `Authorization` header, passed on with each call; absent if the handler requires none. */
   readonly authorization?: string | undefined
 }
 
@@ -19,10 +19,10 @@ export interface FhirCall {
   readonly body?: JsonObject
 }
 
-/** An answer of the service that was not a success, in the words of its OperationOutcome. */
+/** An unsuccessful answer of the service, with the message of its OperationOutcome. */
 export class FhirRefusal extends Error {
   override readonly name = 'FhirRefusal'
-  /** That of the answer; absent where the service was not asked. */
+  /** Status of the answer; absent if the service was not called. */
   readonly status: number | undefined
 
   constructor(message: string, status?: number) {
@@ -31,18 +31,18 @@ export class FhirRefusal extends Error {
   }
 }
 
-/** Asks the service. @throws {FhirRefusal} for any status but 2xx. */
+/** Calls the service. @throws {FhirRefusal} for any status except 2xx. */
 export type FhirCaller = (call: FhirCall) => Promise<JsonObject>
 
 /**
- * Makes what asks a handler in the name of one caller: rights, limits and audit are those of the handler.
+ * Creates a function that calls a handler on behalf of one caller; the handler's rights, limits and audit apply.
  *
- * @param pace Of the work with what is asked and answered.
- * @param signal Aborted when nobody waits for the answer any more.
+ * @param pace Pace of the work on requests and answers.
+ * @param signal Aborted when nobody waits for the answer any longer.
  */
 export function fhirCaller({ handler, baseUrl, authorization }: FhirCallerOptions, pace: Pace, signal: AbortSignal): FhirCaller {
   return async ({ path, query = {}, body }) => {
-    // An address takes them for the folder itself and the one above it, and the call would be another one.
+    // In an address, these parts mean the folder itself and its parent, so the call would reach another path.
     if (path.split('/').some((part) => part === '.' || part === '..'))
       throw new FhirRefusal('An id of . or .. cannot be part of an address.')
     const pairs = Object.entries(query).flatMap(([name, value]): [string, string][] => (value === undefined ? [] : [[name, String(value)]]))
@@ -63,7 +63,7 @@ async function valueOf(text: string, pace: Pace): Promise<unknown> {
   try {
     return await pace.run(parseInPieces(text))
   } catch (error) {
-    // A bot may answer with a plain text.
+    // A bot may answer with plain text.
     if (error instanceof SyntaxError) return text
     throw error
   }

@@ -7,9 +7,9 @@ import { isObject, readStrictJson, type JsonObject, type StrictJsonOptions } fro
 import { decodeUtf8, joinedBytes } from 'fhir-ops/internal/text'
 import { createMcpServer, MCP_OPTIONS, type McpServerOptions } from './server.js'
 
-/** What `createMcpHandler` is made of. */
+/** Options of `createMcpHandler`. */
 export interface McpHandlerOptions extends Omit<McpServerOptions, 'authorization'> {
-  /** As that of the handler: `off` takes calls without a token. Default `required`. */
+  /** As in the handler: `off` accepts calls without a token. Default `required`. */
   readonly auth?: 'required' | 'off'
 }
 
@@ -17,17 +17,17 @@ const SHAPE: InputShape = inputShape<McpHandlerOptions>({ ...MCP_OPTIONS, auth: 
 
 const MAX_BODY = 4 * 1024 * 1024
 
-/** A parameter of this name ends up in logs with the token: the service refuses it everywhere, and records that it came. */
+/** A parameter with this name would put the token into logs. The service refuses it everywhere, and records the attempt. */
 const TOKEN = 'access_token'
 
-/** A resource is some levels deep in the arguments of a tool. */
+/** Limits on a message. A resource is nested some levels deeper, in the arguments of a tool. */
 const STRICT: StrictJsonOptions = {
   maxDepth: DEFAULT_HANDLER_LIMITS.jsonDepth + 8,
   maxMembers: DEFAULT_HANDLER_LIMITS.jsonMembers,
   maxString: DEFAULT_HANDLER_LIMITS.stringLength,
 }
 
-/** Answers are data: never cached, and never rendered as a page. */
+/** Headers of all answers, which are data: never cached, and never rendered as a page. */
 const SAFE = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
@@ -36,9 +36,9 @@ const SAFE = {
 } as const
 
 /**
- * MCP over HTTP (Streamable HTTP, stateless), with the access tokens of the service: a token that the service refuses is 401 here, too, and each tool
- * does what the token allows. No byte of a body is read before the token is accepted, and at most 4 MiB. A body is one message: what several would do
- * together has no limit. Mount it next to the handler, for example at `/mcp`.
+ * Serves MCP over HTTP (Streamable HTTP, stateless), with the access tokens of the service: a token that the service refuses gets 401 here too, and each
+ * tool can do what the token allows. No byte of a body is read before the token is accepted, and at most 4 MiB. A body contains one message, because
+ * there is no limit on the work of several together. Mount it next to the handler, for example at `/mcp`.
  *
  * @throws {TypeError} for an option that is missing, unknown or of another type.
  */
@@ -47,7 +47,7 @@ export function createMcpHandler(given: McpHandlerOptions): (request: Request) =
   const { auth = 'required', ...options } = given
   const answer = async (request: Request): Promise<Response> => {
     const origin = request.headers.get('origin')
-    // A page of another origin must not reach a service on this machine by a name of its own.
+    // A page of another origin must not reach a service on this machine through its own host name.
     if (origin !== null && origin !== new URL(options.baseUrl).origin) return refusal(403, 'This origin is not allowed.')
     const authorization = request.headers.get('authorization') ?? undefined
     const isInUrl = new URL(request.url).searchParams.has(TOKEN)
@@ -65,7 +65,7 @@ export function createMcpHandler(given: McpHandlerOptions): (request: Request) =
     await server.connect(transport)
     try {
       const { url, method, headers } = request
-      // Without its caller there is no one to answer, and what is under way ends with the server.
+      // If the caller has gone, nobody needs the answer; closing the server ends the running work.
       return await Promise.race([
         transport.handleRequest(new Request(url, { method, headers }), { parsedBody: message }),
         goneCaller(request),
@@ -81,7 +81,7 @@ export function createMcpHandler(given: McpHandlerOptions): (request: Request) =
   }
 }
 
-/** The body in memory; `undefined` where it is too long. */
+/** Reads the body into memory; `undefined` if it is too long. */
 async function bodyOf(request: Request): Promise<Uint8Array | undefined> {
   if (request.body === null) return new Uint8Array()
   if (Number(request.headers.get('content-length') ?? 0) > MAX_BODY) return undefined
@@ -99,7 +99,7 @@ async function bodyOf(request: Request): Promise<Uint8Array | undefined> {
   return joinedBytes(pieces)
 }
 
-/** The message, by the rules for bodies of the service, or what is wrong with it. */
+/** Parses the message, with the service's rules for bodies; returns the error if it is invalid. */
 async function messageIn(context: McpServerOptions['context'], bytes: Uint8Array): Promise<JsonObject | OperationError> {
   try {
     const message = await createPace(context).run(readStrictJson(decodeUtf8(bytes), STRICT))
@@ -111,9 +111,9 @@ async function messageIn(context: McpServerOptions['context'], bytes: Uint8Array
   }
 }
 
-/** Members of an object that the SDK looks at one by one, several times and in one go. Tools and the protocol have far fewer. */
+/** Maximum members per object, because the SDK visits them one by one, several times, without a pause. Tools and the protocol have far fewer. */
 const MAX_NAMES = 100
-/** Levels that it looks at: the message, its parameters, and their arguments. What arguments are made of it passes on. */
+/** Levels that the SDK visits: the message, its parameters, and their arguments. It passes on the content of arguments unchanged. */
 const SEEN_LEVELS = 3
 
 function isWide(value: JsonObject, level: number): boolean {
@@ -121,7 +121,7 @@ function isWide(value: JsonObject, level: number): boolean {
   return level + 1 < SEEN_LEVELS && Object.values(value).some((inner) => isObject(inner) && isWide(inner, level + 1))
 }
 
-/** The answer that nobody reads, once the caller has gone. */
+/** Resolves to an unused answer when the caller has gone. */
 function goneCaller({ signal }: Request): Promise<Response> {
   const { promise, resolve } = Promise.withResolvers<Response>()
   const gone = (): void => resolve(refusal(400, 'The caller has gone.'))
@@ -130,7 +130,7 @@ function goneCaller({ signal }: Request): Promise<Response> {
   return promise
 }
 
-/** The service's own refusal of the token, with its challenge. */
+/** Returns the service's own refusal of the token, with its challenge; `undefined` if the token is accepted. */
 async function refusedToken(
   { handler, baseUrl }: Pick<McpServerOptions, 'handler' | 'baseUrl'>,
   authorization: string | undefined,

@@ -1,10 +1,10 @@
-/** A text that asks a language model to do something with the tools. */
+/** A prompt that asks a language model to use the tools for a task. */
 export interface PromptText {
   readonly name: string
   readonly title: string
   readonly description: string
   readonly arguments: readonly { readonly name: string; readonly description: string; readonly required: boolean }[]
-  /** @param given By name; what is not required may be absent. */
+  /** @param given Arguments by name; optional ones may be absent. */
   readonly text: (given: Readonly<Record<string, string | undefined>>) => string
 }
 

@@ -105,7 +105,7 @@ const evaluateTool: Tool = {
   },
 }
 
-/** Not `{}`, and no list of types: some clients take neither. */
+/** Neither `{}` nor a list of types, because some clients accept neither. */
 const ANY_JSON = { anyOf: ['object', 'array', 'string', 'number', 'boolean'].map((type) => ({ type })) }
 
 const executeTool: Tool = {
@@ -117,7 +117,7 @@ const executeTool: Tool = {
   isReadOnly: false,
   async run({ ask }, { input, ...others }) {
     const answer = await ask({ path: `Bot/${textIn(others, 'id')}/$execute`, body: isObject(input) ? input : {} })
-    // In this order: the names of an object with very many take long to list.
+    // In this order, because listing the names of an object with very many takes long.
     const isPlain = 'value' in answer && Object.keys(answer).length === 1
     return { output: isPlain ? answer['value'] : answer }
   },

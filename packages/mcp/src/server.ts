@@ -29,15 +29,15 @@ import { RESOURCE_TOOLS } from './resource-tools.js'
 import { TERMINOLOGY_TOOLS } from './terminology-tools.js'
 import type { Tool, ToolContext } from './tool.js'
 
-/** Whom an MCP server asks, and with whose rights. */
+/** The service that an MCP server calls, and the caller's credentials. */
 export interface McpServerOptions extends FhirCallerOptions {
-  /** That of the handler, of the same tenant: JSON Schemas are made in it, after the handler has let their `$snapshot` through. */
+  /** Context of the handler (for the same tenant). JSON Schemas are made with it, after the handler has permitted the corresponding `$snapshot`. */
   readonly context: OperationContext
-  /** Takes errors that no one foresaw. Callers learn only that the request could not be answered. Default: they are dropped. */
+  /** Receives unexpected errors. Callers only learn that the request could not be answered. Default: errors are dropped. */
   readonly onError?: (error: Error) => void
 }
 
-/** What plain JavaScript may pass. */
+/** Expected types of the options. */
 export const MCP_OPTIONS: Readonly<Record<'handler' | 'baseUrl' | 'context' | 'onError', MemberKind>> = {
   handler: needed(FUNCTION),
   baseUrl: needed(TEXT),
@@ -51,13 +51,13 @@ const TOOLS: readonly Tool[] = [...TERMINOLOGY_TOOLS, ...RESOURCE_TOOLS]
 const ajv = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false, useDefaults: false })
 const CHECKED = new Map(TOOLS.map((tool) => [tool.name, { tool, check: ajv.compile(tool.inputSchema) }]))
 
-/** Types whose resources are listed, as those that people choose from. */
+/** Types whose resources are listed, because people choose from them. */
 const LISTED = ['ValueSet', 'ConceptMap', 'CodeSystem', 'Measure', 'Questionnaire', 'StructureDefinition', 'Bot']
 const PAGE = 200
 
 /**
- * Makes an MCP server for one caller: tools for the operations, resources for content, prompts for coding tasks. Connect it to a transport of the SDK.
- * Every call goes through the handler, with its rights, limits and audit.
+ * Creates an MCP server for one caller, with tools for the operations, resources for content, and prompts for coding tasks. Connect it to a transport of
+ * the SDK. Every call goes through the handler, with its rights, limits and audit.
  *
  * @throws {TypeError} for an option that is missing, unknown or of another type.
  */
@@ -72,13 +72,13 @@ export function createMcpServer(options: McpServerOptions): Server {
     },
   )
   if (options.onError !== undefined) server.onerror = options.onError
-  // What `setRequestHandler` reads by itself and cannot is an internal error for the SDK.
+  // The SDK reports a request that `setRequestHandler` cannot parse as an internal error, so requests are parsed here.
   server.fallbackRequestHandler = async (request, { signal }) => {
     const method = METHODS.get(request.method)
     if (method === undefined) throw new McpError(ErrorCode.MethodNotFound, `There is no method ${quoted(request.method)}.`)
     return method(request, contextFor(options, signal)).catch((error: unknown) => {
       if (error instanceof McpError) throw error
-      // The SDK would send the words of any error, also those of an engine.
+      // The SDK would send the message of any error, including those of an engine.
       server.onerror?.(error instanceof Error ? error : new Error(String(error)))
       throw new McpError(ErrorCode.InternalError, 'The request could not be answered.')
     })
@@ -86,7 +86,7 @@ export function createMcpServer(options: McpServerOptions): Server {
   return server
 }
 
-/** What one request works with: the service as its caller may ask it, until nobody waits for the answer. */
+/** Creates the context of a request: the service with the rights of its caller, until nobody waits for the answer. */
 function contextFor(options: McpServerOptions, signal: AbortSignal): ToolContext {
   const pace = createPace({ scheduler: options.context.scheduler, signal })
   const ask = fhirCaller(options, pace, signal)
@@ -95,16 +95,16 @@ function contextFor(options: McpServerOptions, signal: AbortSignal): ToolContext
     pace,
     async schemaOf(url) {
       const canonical = options.context.types?.type(url) === undefined ? url : TYPE_URL + url
-      // A schema says what the snapshot says: whoever may not have that one has no schema either.
+      // A schema reveals the content of the snapshot, so the caller must be allowed to read the snapshot.
       await ask({ path: 'StructureDefinition/$snapshot', query: { url: canonical } })
-      // It also lists codes, which whoever may not expand value sets must not learn by it.
+      // A schema also lists codes, which callers who may not expand value sets must not learn this way.
       const limits = (await mayExpand(ask)) ? {} : { maxCodes: 0 }
       return (await jsonSchema(forRequest(options.context, { signal }), { url, ...limits })).schema
     },
   }
 }
 
-/** Rights are checked before parameters: callers who may expand get 400, as no value set is named. */
+/** Checks the right to expand. Rights are checked before parameters, so callers with the right get 400, because no value set is named. */
 async function mayExpand(ask: FhirCaller): Promise<boolean> {
   try {
     await ask({ path: 'ValueSet/$expand' })
@@ -119,7 +119,7 @@ async function mayExpand(ask: FhirCaller): Promise<boolean> {
 
 type Method = (request: JSONRPCRequest, context: ToolContext) => Promise<ServerResult>
 
-/** What the SDK's schemas can do. */
+/** The part of the SDK's schemas that is used. */
 interface RequestSchema<T> {
   readonly safeParse: (
     request: unknown,
@@ -170,7 +170,7 @@ function described({
   return { ...tool, annotations: { readOnlyHint: isReadOnly, openWorldHint: false } }
 }
 
-/** Characters of a result. The SDK writes a message, in which a result stands twice, in one go; and no language model reads as much. */
+/** Maximum characters of a result. The SDK writes the message, which contains the result twice, in one piece; and no language model reads as much. */
 const MAX_RESULT = 1024 * 1024
 const TOO_LONG = `The result is longer than ${MAX_RESULT} characters.`
 
@@ -187,7 +187,7 @@ async function callTool(context: ToolContext, name: string, input: JsonObject): 
     if (text.length > MAX_RESULT) return failed(`${TOO_LONG} Ask for less, such as a lower count.`)
     return { content: [{ type: 'text', text }], structuredContent }
   } catch (error) {
-    // What the service refuses, the model can correct; anything else is a failure of the protocol.
+    // A refusal of the service can be corrected by the model; any other error is a failure of the protocol.
     if (error instanceof FhirRefusal || error instanceof OperationError) return failed(error.message)
     throw error
   }
@@ -204,7 +204,7 @@ interface Listed {
   readonly mimeType: string
 }
 
-/** One page: of a type, then of the next. @param cursor `type?query` of the page. */
+/** Lists a page of resources: of one type, then of the next. @param cursor `type?query` of the page. */
 async function listResources(
   ask: FhirCaller,
   cursor = `${LISTED[0]}?_count=${PAGE}&_elements=name,title,url`,
@@ -222,7 +222,7 @@ async function listResources(
   return following === undefined ? { resources } : { resources, nextCursor: `${following}?_count=${PAGE}&_elements=name,title,url` }
 }
 
-/** A caller who may not search a type has none of it to choose from. What failed otherwise is not an empty list. */
+/** Returns an empty list for types that the caller may not search. Other failures must not look like an empty list. */
 function mayNot(error: unknown): JsonObject {
   if (!(error instanceof FhirRefusal)) throw error
   if (error.status === 403 || error.status === 404) return {}

@@ -2,63 +2,63 @@ import type { Pace } from 'fhir-ops/internal/context'
 import type { JsonObject } from 'fhir-ops/internal/json'
 import type { FhirCaller } from './fhir-caller.js'
 
-/** What a tool works with. */
+/** What a tool can use. */
 export interface ToolContext {
   readonly ask: FhirCaller
-  /** Of long work between what is asked and the result. */
+  /** Pace of long work between the call and the result. */
   readonly pace: Pace
-  /** Makes the JSON Schema of a type or profile. */
+  /** Returns the JSON Schema of a type or profile. */
   readonly schemaOf: (url: string) => Promise<JsonObject>
 }
 
-/** A tool as the protocol describes it, and what it does. */
+/** A tool: its description in the protocol, and its function. */
 export interface Tool {
   readonly name: string
   readonly title: string
-  /** For the language model: when to use it, and what it answers. */
+  /** For the language model: when to use the tool, and what it returns. */
   readonly description: string
   readonly inputSchema: JsonObject & { readonly type: 'object' }
   readonly outputSchema: JsonObject & { readonly type: 'object' }
   /** False for a tool that may change something. */
   readonly isReadOnly: boolean
-  /** @param input Checked by the `inputSchema`. */
+  /** @param input Arguments, validated against `inputSchema`. */
   readonly run: (context: ToolContext, input: JsonObject) => Promise<JsonObject>
 }
 
-/** A schema of an object with these members and no others. */
+/** Schema of an object with exactly these members allowed. */
 export function objectOf(properties: JsonObject, required: readonly string[]): Tool['inputSchema'] {
   return { type: 'object', properties, required, additionalProperties: false }
 }
 
-/** A schema of an answer: these members, and others where they help. */
+/** Schema of an answer with these members, and possibly others. */
 export function answerOf(properties: JsonObject, required: readonly string[]): Tool['outputSchema'] {
   return { type: 'object', properties, required }
 }
 
-/** A text with what it means. */
+/** Schema of a non-empty string with a description. */
 export function text(description: string): JsonObject {
   return { type: 'string', minLength: 1, description }
 }
 
-/** How many items are answered at once. */
+/** Schema of the number of items in an answer. */
 export const COUNT: JsonObject = { type: 'integer', minimum: 1, maximum: 200, default: 20, description: 'Most items of the answer' }
 
-/** Why the answer is as it is, in sentences. */
+/** Schema of the sentences that explain an answer. */
 export const EXPLANATION: JsonObject = { type: 'array', items: { type: 'string' }, description: 'Why the answer is as it is' }
 
-/** A code, as tools take it. */
+/** Schemas of the members that identify a code. */
 export const CODE: JsonObject = {
   system: text('Canonical of the code system, such as http://loinc.org'),
   code: text('The code'),
 }
 
-/** A member that is a text; `undefined` when it was left out. */
+/** Returns a string member; `undefined` if it is absent. */
 export function textIn(input: JsonObject, name: string): string | undefined {
   const value = input[name]
   return typeof value === 'string' ? value : undefined
 }
 
-/** A member that is a number, or what it is by default. */
+/** Returns a number member, or the default. */
 export function numberIn(input: JsonObject, name: string, standard: number): number {
   const value = input[name]
   return typeof value === 'number' ? value : standard

@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { checkOptions, inputShape, type InputShape, type MemberKind, TEXT } from 'fhir-ops/internal/input'
 
-/** The built page: copy the folder to any web server, and it runs by itself, with the engines in the browser. Absolute. */
+/** Absolute path of the built page: copy the folder to any web server, and it runs there, with the engines in the browser. */
 export const playgroundFolder: string = fileURLToPath(new URL('../dist/page', import.meta.url))
 
 /** Options of `createPlayground`. */
 export interface PlaygroundOptions {
-  /** Path of the page, with a slash at the end. Default `/`. */
+  /** Path of the page, with a trailing slash. Default `/`. */
   readonly path?: string
-  /** FHIR base of the server that the page works with, from the page on. Default `fhir/R4`. */
+  /** FHIR base of the server that the page uses, relative to the page. Default `fhir/R4`. */
   readonly fhirBase?: string
 }
 
@@ -22,10 +22,10 @@ const PATH: MemberKind = {
 
 const SHAPE: InputShape = inputShape<PlaygroundOptions>({ path: PATH, fhirBase: TEXT })
 
-/** Answers a request for the page or a file of it, and says that it did; `false` leaves any other request as it is. */
+/** Answers a request for the page or one of its files and returns true; returns false, without touching it, for any other request. */
 export type Playground = (message: IncomingMessage, response: ServerResponse) => boolean
 
-/** What the page may do: load its own parts and call its own server. */
+/** The page may only load its own parts and call its own server. */
 const POLICY =
   "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 
@@ -43,14 +43,14 @@ const TYPES: Readonly<Record<string, string>> = {
   bin: 'application/octet-stream',
 }
 
-/** Names of the parts contain a hash of what is in them. */
+/** The names of these files contain a hash of their content. */
 const FOREVER = 'public, max-age=31536000, immutable'
 
 /**
  * Serves the page next to a handler in `node:http`: `server.on('request', (message, response) => page(message, response) || listener(message,
- * response))`. It has no secrets: users put in their access tokens themselves, or open it with `#token=...`.
+ * response))`. It has no secrets: users enter their access tokens themselves, or open the page with `#token=...`.
  *
- * @throws {TypeError} for an option that is unknown or of another type, and a path without its slashes.
+ * @throws {TypeError} for an option that is unknown or of another type, and for a path without its slashes.
  * @throws {Error} `ENOENT` before the package is built.
  */
 export function createPlayground(options: PlaygroundOptions = {}): Playground {
@@ -93,7 +93,7 @@ function indexPage(fhirBase: string): Buffer {
   return Buffer.from(page.replace('<meta name="fhir-base" content=""', () => `<meta name="fhir-base" content="${escaped}"`))
 }
 
-/** Whether the client names gzip, and does not refuse it by a weight of 0. */
+/** True if the client accepts gzip, that is, names it without a weight of 0. */
 function takesGzip({ headers }: IncomingMessage): boolean {
   const codings = String(headers['accept-encoding'] ?? '').split(',')
   return codings.some((coding) => /^\s*gzip\s*(?:;\s*q=(?!0(?:\.0{0,3})?\s*$).*)?$/i.test(coding))
@@ -102,7 +102,7 @@ function takesGzip({ headers }: IncomingMessage): boolean {
 interface Part {
   readonly type: string
   readonly plain: Content
-  /** What is sent to those who take gzip; as it is, where the file is compressed by itself. */
+  /** Content for clients that accept gzip; the plain content if the file is already compressed. */
   readonly gzip: Content
 }
 
@@ -112,7 +112,7 @@ interface Content {
   readonly 'Content-Encoding'?: 'gzip'
 }
 
-/** The files that the page loads by their addresses; maps of their sources are for those who look into the package. */
+/** Files that the page loads by address. Source maps are not served; they are for readers of the package. */
 function partsBelow(path: string): ReadonlyMap<string, Part> {
   const folder = join(playgroundFolder, 'assets')
   const names = new Set(readdirSync(folder))

@@ -4,16 +4,16 @@ import { checkNode, hasPackageFiles } from './package-files.js'
 import { r4 } from './r4.js'
 import { releaseOf, type Release, type ReleaseOptions } from './release.js'
 
-/** Where `loadR4` finds the package's file `r4.bin`: its address, what `fetch` gives for it, or its bytes. */
+/** Source of the package's file `r4.bin` for `loadR4`: its address, a response of `fetch`, or its bytes. */
 export type R4Source = string | URL | Response | ArrayBuffer | Uint8Array<ArrayBuffer>
 
 /**
- * All of FHIR R4, as `r4` gives it, in any runtime: without a source it reads the package's files in Node, Bun and Deno, and fetches `r4.bin`
- * (1.8 MB) from where the bundler put it in a browser. Bundlers that know `new URL(file, import.meta.url)` put it there by themselves, for
- * example Vite and webpack; Cloudflare's tools make it a module of a Worker. With others, copy or import `@fhir-ops/r4/r4.bin` and pass its
+ * Loads all of FHIR R4, with the same result as `r4`, in any runtime. Without a source, it reads the package's files in Node, Bun and Deno; in a browser,
+ * it fetches `r4.bin` (1.8 MB) from where the bundler has put it. Bundlers that support `new URL(file, import.meta.url)` do that automatically, for
+ * example Vite and webpack; Cloudflare's tools make it a module of a Worker. With other bundlers, copy or import `@fhir-ops/r4/r4.bin` and pass its
  * address or its bytes.
  *
- * @throws {TypeError} when the file cannot be fetched, when it is another file, and on a Node that is too old.
+ * @throws {TypeError} if the file cannot be fetched, if it is another file, and on Node versions that are too old.
  */
 export function loadR4(source?: R4Source, options: ReleaseOptions = {}): Promise<Release> {
   return toAwait(releaseFrom(source, options))
@@ -22,7 +22,7 @@ export function loadR4(source?: R4Source, options: ReleaseOptions = {}): Promise
 const USE = 'Use { ...(await loadR4()) }.'
 Object.defineProperty(loadR4, SPREAD_THE_RESULT, { value: `loadR4 was not called. ${USE}`, enumerable: true })
 
-/** So that `createContext({ storage, ...loadR4() })` is refused by name; without it the context would have no definitions. */
+/** Makes `createContext({ storage, ...loadR4() })` fail with a message that names the mistake; otherwise the context would have no definitions. */
 export function toAwait(release: Promise<Release>): Promise<Release> {
   return Object.defineProperty(release, SPREAD_THE_RESULT, { value: `loadR4() was not awaited. ${USE}`, enumerable: true })
 }
@@ -32,7 +32,7 @@ async function releaseFrom(source: R4Source | undefined, options: ReleaseOptions
   return loadedFrom(source ?? new URL('../dist/r4.bin', import.meta.url), options)
 }
 
-/** The release that `r4.bin` contains. @throws {TypeError} as `loadR4`. */
+/** Reads the release in `r4.bin`. @throws {TypeError} as `loadR4`. */
 export async function loadedFrom(source: R4Source, options: ReleaseOptions): Promise<Release> {
   checkNode()
   const bytes = await unpacked(await bytesOf(source))
@@ -62,7 +62,7 @@ function notFound(address: string, reason: string, cause?: unknown): TypeError {
   })
 }
 
-/** A server, or the runtime, may have undone the compression already. */
+/** Decompresses the bytes, unless a server or the runtime has already done so. */
 async function unpacked(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
   if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))
@@ -71,7 +71,7 @@ async function unpacked(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
 
 const MAX_HEADER = 100
 
-/** The parts of the file: a line with their lengths as a JSON object, and then types, search parameters and definitions. */
+/** Splits the file: a line with the lengths of the parts as a JSON object, then types, search parameters and definitions. */
 function partsOf(bytes: Uint8Array): readonly [types: Uint8Array, searchParameters: Uint8Array, definitions: Uint8Array] {
   const line = text(bytes.subarray(0, MAX_HEADER)).split('\n', 1)[0] ?? ''
   const lengths = lengthsIn(line)

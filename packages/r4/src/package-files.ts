@@ -1,21 +1,21 @@
 import type * as FileSystem from 'node:fs'
 import type { PackReader } from 'fhir-ops/internal/content'
 
-/** The files that the package's build made, in a runtime with a file system. */
+/** The files that the package's build makes, in a runtime with a file system. */
 export interface PackageFiles {
   /** @throws {Error} `ENOENT` before the package is built. */
   json(name: 'types.json' | 'search-parameters.json'): unknown
-  /** Reads parts of the pack; the file stays open as long as the process. @throws {Error} as `json`. */
+  /** Reads parts of the pack; the file stays open as long as the process lives. @throws {Error} as `json`. */
   pack(): PackReader
 }
 
-/** `src` and `dist` are siblings, so that tests read the same files as users. Kept apart from `new URL`, so that no bundler copies 18 MB. */
+/** `src` and `dist` are siblings, so that tests read the same files as users. Separate from `new URL`, so that bundlers do not copy 18 MB. */
 const HERE = import.meta.url
 
 /**
- * The files, for the function that needs them. `node:fs` is not imported: bundles for browsers contain this module too.
+ * Returns the package's files. `node:fs` is not imported, because bundles for browsers contain this module too.
  *
- * @throws {TypeError} where there is no file system, and on a Node that is too old.
+ * @throws {TypeError} in a runtime without a file system, and on Node versions that are too old.
  */
 export function packageFiles(caller: string): PackageFiles {
   checkNode()
@@ -36,14 +36,14 @@ export function packageFiles(caller: string): PackageFiles {
   }
 }
 
-/** Whether `r4` can read its files here: the module itself is a file, and there is a file system. */
+/** True if `r4` can read its files here: the module itself is a file, and there is a file system. */
 export function hasPackageFiles(): boolean {
   return HERE.startsWith('file:') && fileSystem() !== undefined
 }
 
 const OLDEST: readonly [number, number] = [22, 13]
 
-/** @throws {TypeError} on a Node older than `engines` of the manifest; other runtimes are not asked. */
+/** @throws {TypeError} on Node versions older than `engines` of the manifest; other runtimes are not checked. */
 export function checkNode(): void {
   const { node, bun, deno } = runtime()?.versions ?? {}
   if (node === undefined || bun !== undefined || deno !== undefined) return
@@ -52,7 +52,7 @@ export function checkNode(): void {
   throw new TypeError(`fhir-ops needs Node ${OLDEST.join('.')} or later, and this is ${node}.`)
 }
 
-/** Emulations in browsers and on the edge may lack the module, or have it without files. */
+/** Emulations of Node in browsers and on the edge may lack the module, or have it without files. */
 function fileSystem(): typeof FileSystem | undefined {
   return runtime()?.getBuiltinModule?.('node:fs')
 }

@@ -8,37 +8,37 @@ import type { SearchParameterTable } from 'fhir-ops/internal/search'
 import type { Indexer } from 'fhir-ops/storage'
 import { checkOptions, FLAG, inputShape, TEXT, type InputShape } from 'fhir-ops/internal/input'
 
-/** What a context needs to know of a FHIR release: spread it into `createContext`. */
+/** The parts of a context that belong to a FHIR release: spread it into `createContext`. */
 export interface Release {
   readonly definitions: readonly ContentLayer[]
   readonly search: SearchOptions
   readonly types: TypeModel
-  /** What resources are found by; for `putResource`, `createHandler` and `memoryStorage`. */
+  /** Makes the index entries of resources; for `putResource`, `createHandler` and `memoryStorage`. */
   readonly indexer: Indexer
 }
 
 /** Options of `r4`, `loadR4` and `releaseOf`. */
 export interface ReleaseOptions {
-  /** Address of this server's FHIR base, without a slash at its end: absolute references on it are local ones. */
+  /** Address of this server's FHIR base, without a trailing slash: absolute references with this base are treated as local. */
   readonly base?: string | undefined
-  /** Whether resources are indexed, and can be searched, by the words in them (`_text`, `_content`). Default false: it takes time and space. */
+  /** Indexes the words in resources, so that they can be searched with `_text` and `_content`. Default false, because it takes time and space. */
   readonly words?: boolean | undefined
 }
 
 const SHAPE: InputShape = inputShape<ReleaseOptions>({ base: TEXT, words: FLAG })
 
-/** The contents of this package's files. */
+/** The content of this package's files. */
 export interface ReleaseFiles {
-  /** The bytes of `definitions.pack`, or a function that reads parts of them. */
+  /** Bytes of `definitions.pack`, or a function that reads parts of them. */
   readonly definitions: Uint8Array | PackReader
   /** `types.json`, parsed. */
   readonly types: unknown
-  /** `search-parameters.json`, parsed, or a function that gives it at the first use. */
+  /** `search-parameters.json`, parsed, or a function that returns it on first use. */
   readonly searchParameters: unknown
 }
 
 /**
- * All of FHIR R4, as `r4` gives it, made of files that the host has read.
+ * Returns all of FHIR R4, with the same result as `r4`, from files that the host has read.
  *
  * @throws {TypeError} for anything but these files.
  */
@@ -61,13 +61,13 @@ function isReader(value: unknown): value is () => unknown {
   return typeof value === 'function'
 }
 
-/** The model in `types.json`. @throws {TypeError} for anything else. */
+/** Reads the model in `types.json`. @throws {TypeError} for anything else. */
 export function typesIn(table: unknown): TypeModel {
   if (!isObject(table)) throw new TypeError('types.json must contain a JSON object.')
   return typeModelOf(table)
 }
 
-/** The rows of `search-parameters.json`. @throws {TypeError} for anything else. */
+/** Reads the rows of `search-parameters.json`. @throws {TypeError} for anything else. */
 export function searchParametersIn(rows: unknown): SearchParameterTable {
   if (!isTable(rows)) throw new TypeError('search-parameters.json must contain a JSON array.')
   return rows

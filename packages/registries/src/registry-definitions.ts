@@ -2,14 +2,14 @@ import { packLayer, type ContentLayer } from 'fhir-ops/content'
 import { checkOptions, inputShape, type InputShape } from 'fhir-ops/internal/input'
 import type * as FileSystem from 'node:fs'
 
-/** `src` and `dist` are siblings, so that tests read the same files as users. Apart from `new URL`, so that no bundler copies the files. */
+/** `src` and `dist` are siblings, so that tests read the same files as users. Separate from `new URL`, so that bundlers do not copy the files. */
 const HERE = import.meta.url
 
 /**
- * A file that the package's build made. `node:fs` is not imported: bundles for browsers contain this module too.
+ * Reads a file that the package's build made. `node:fs` is not imported, because bundles for browsers contain this module too.
  *
- * @param caller Name of the function that needs it.
- * @throws {TypeError} where there is no file system. @throws {Error} `ENOENT` before the package is built.
+ * @param caller Name of the function that needs the file.
+ * @throws {TypeError} in a runtime without a file system. @throws {Error} `ENOENT` before the package is built.
  */
 export function builtFile(caller: string, name: 'registries.pack' | 'subtags.json'): Uint8Array {
   const fs = fileSystem()
@@ -23,21 +23,21 @@ interface Runtime {
   readonly getBuiltinModule?: (name: 'node:fs') => typeof FileSystem | undefined
 }
 
-/** Emulations in browsers and on the edge may lack the module. */
+/** Emulations of Node in browsers and on the edge may lack the module. */
 function fileSystem(): typeof FileSystem | undefined {
   const host: { readonly process?: Runtime } = globalThis
   return host.process?.getBuiltinModule?.('node:fs')
 }
 
-/** Options of what reads a file of this package. */
+/** Options of functions that read a file of this package. */
 export interface RegistryFile {
-  /** The content of the file, where there are no files. */
+  /** Content of the file, for runtimes without a file system. */
   readonly bytes?: Uint8Array
 }
 
 const SHAPE: InputShape = inputShape<RegistryFile>({ bytes: { words: 'bytes (a Uint8Array)', is: (value) => value instanceof Uint8Array } })
 
-/** The bytes of a file that the host gives. @throws {TypeError} for an option that is unknown or of another type. */
+/** Returns the file content that the host passes. @throws {TypeError} for an option that is unknown or of another type. */
 export function givenBytes(factory: string, file: RegistryFile): Uint8Array | undefined {
   checkOptions(factory, SHAPE, file)
   return file.bytes
@@ -45,10 +45,10 @@ export function givenBytes(factory: string, file: RegistryFile): Uint8Array | un
 
 /**
  * The registries that can be listed, as CodeSystem resources: countries (`urn:iso:std:iso:3166`), their subdivisions
- * (`urn:iso:std:iso:3166:-2`) and currencies (`urn:iso:std:iso:4217`). They have no version, as the registries have none.
+ * (`urn:iso:std:iso:3166:-2`) and currencies (`urn:iso:std:iso:4217`). They have no version, because the registries have none.
  *
- * @param file The content of `registries.pack` instead of the package's own.
- * @throws {TypeError} without `bytes` where there is no file system.
+ * @param file Content of `registries.pack`, instead of the package's own file.
+ * @throws {TypeError} without `bytes` in a runtime without a file system.
  */
 export function registryDefinitions(file: RegistryFile = {}): ContentLayer {
   return packLayer(givenBytes('registryDefinitions', file) ?? builtFile('registryDefinitions', 'registries.pack'), 'registries')

@@ -4,27 +4,27 @@ import type { ContextOptions } from 'fhir-ops/context'
 import { ucum, ucumConversion, type UcumLibrary } from 'fhir-ops/ucum'
 
 /**
- * Units of measure (`http://unitsofmeasure.org`): `ucum` of `fhir-ops/ucum` with `@lhncbc/ucum-lhc`, which must be installed and is loaded
- * with the first unit that is asked for.
+ * The code system of units of measure (`http://unitsofmeasure.org`): `ucum` of `fhir-ops/ucum` with `@lhncbc/ucum-lhc`, which must be installed. It is
+ * loaded when a unit is first needed.
  *
- * @throws {Error} `MODULE_NOT_FOUND` when `@lhncbc/ucum-lhc` is not installed.
+ * @throws {Error} `MODULE_NOT_FOUND` if `@lhncbc/ucum-lhc` is not installed.
  */
 export function unitsOfMeasure(): ComputedSystem {
   return ucum(lazyLibrary())
 }
 
 /**
- * Conversion of units for `convertUnit` of a context, by `@lhncbc/ucum-lhc`, which must be installed and is loaded with the first unit
- * beyond those of clinical practice.
+ * Converts units, for `convertUnit` of a context, with `@lhncbc/ucum-lhc`, which must be installed. It is loaded with the first unit
+ * that is not among those of clinical practice.
  *
- * @throws {Error} `MODULE_NOT_FOUND` when `@lhncbc/ucum-lhc` is not installed.
+ * @throws {Error} `MODULE_NOT_FOUND` if `@lhncbc/ucum-lhc` is not installed.
  */
 export function unitConversion(): NonNullable<ContextOptions['convertUnit']> {
   return ucumConversion(lazyLibrary())
 }
 
 const require = createRequire(import.meta.url)
-/** Code systems are asked synchronously, so the library is not imported but required. */
+/** Code systems are synchronous, so the library is loaded with `require` instead of `import`. */
 function lazyLibrary(): UcumLibrary {
   const path = require.resolve('@lhncbc/ucum-lhc')
   let library: UcumLibrary | undefined

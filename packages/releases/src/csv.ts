@@ -5,18 +5,18 @@ import { releaseText, type ReleaseFile } from './release-file.js'
 
 /** A row of a file. */
 export interface CsvRow {
-  /** Which one it is, for messages. */
+  /** Identifies the row in messages. */
   readonly place: string
-  /** The value of a column; `undefined` when it is empty, or there is no such column. */
+  /** Returns the value of a column; `undefined` if it is empty, or if there is no such column. */
   get(column: string): string | undefined
 }
 
 /**
- * Reads a CSV file row by row: commas, values in double quotes where needed, which may contain line breaks and doubled quotes. The first row names
- * the columns.
+ * Reads a CSV file row by row: values are separated by commas and quoted with double quotes if needed; quoted values may contain line breaks and doubled
+ * quotes. The first row has the names of the columns.
  *
- * @throws {OperationError} `definition-invalid` for quotes that do not end, or not within `MAX_RECORD` bytes, for a quote inside an unquoted value, and
- *   for a row with more or fewer values than there are columns; what `releaseText` throws.
+ * @throws {OperationError} `definition-invalid` for a quote that is not closed within `MAX_RECORD` bytes, for a quote inside an unquoted value, and
+ *   for a row with more or fewer values than there are columns; the errors of `releaseText`.
  * @see https://www.rfc-editor.org/rfc/rfc4180
  */
 export async function* csvRows(file: ReleaseFile): AsyncGenerator<CsvRow> {
@@ -39,9 +39,9 @@ function rowOf(columns: readonly string[], values: readonly string[], place: str
 const MAX_RECORD = 1 << 20
 
 async function* records(file: ReleaseFile): AsyncGenerator<readonly string[]> {
-  // Rows of another length are reported with their place by `rowOf`.
+  // `rowOf` reports rows of another length, with their place.
   const parser = parse({ max_record_size: MAX_RECORD, record_delimiter: ['\r\n', '\n'], relax_column_count: true })
-  // What goes wrong on the way reaches whoever reads the parser.
+  // Errors of the pipeline reach the reader of the parser.
   pipeline(Readable.from(releaseText(file)), parser, () => undefined)
   try {
     for await (const values of parser) yield values

@@ -10,17 +10,17 @@ import { zipEntries } from './zip-file.js'
 export interface ReleaseFile {
   /** Path inside the release. */
   readonly name: string
-  /** In bytes, unpacked. */
+  /** Unpacked size in bytes. */
   readonly size: number
-  /** Its content. @throws {OperationError} `not-found` when it cannot be read, `body-invalid` when the archive is damaged there. */
+  /** Reads the content. @throws {OperationError} `not-found` if it cannot be read, `body-invalid` if the archive is damaged there. */
   readonly bytes: () => AsyncIterable<Uint8Array>
-  /** A text that identifies the content: SHA-256 of a file, CRC-32 and sizes of an entry in an archive. */
+  /** Returns a text that identifies the content: SHA-256 of a file, CRC-32 and sizes of an entry in an archive. */
   readonly mark: () => Promise<string>
 }
 
 const READ_AT_ONCE = 1 << 18
 
-/** Every file below a folder, or in a ZIP archive, by name. @throws {OperationError} `not-found` when there is no such path. */
+/** Lists all files below a folder, or in a ZIP archive, by name. @throws {OperationError} `not-found` if the path does not exist. */
 export async function releaseFiles(path: string): Promise<readonly ReleaseFile[]> {
   const found = await stat(path).catch((cause: unknown) => {
     throw new OperationError('not-found', `${path} cannot be read.`, { cause })
@@ -60,13 +60,13 @@ async function hashOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
 
 const NEW_LINE = 0x0a
 const BYTE_ORDER_MARK = /^\uFEFF/
-/** No line of a release is longer. */
+/** Maximum length of a line, in bytes; no line of a release is longer. */
 const MAX_LINE = 1 << 20
 
 /**
- * The text of a file in pieces of whole lines, of which only the last may lack its line break.
+ * Reads the text of a file in pieces of whole lines, of which only the last may lack its line break.
  *
- * @throws {OperationError} `definition-invalid` when it is not UTF-8 or has no lines, and what reading the file throws.
+ * @throws {OperationError} `definition-invalid` if the file is not UTF-8 or has no lines; the errors of reading the file.
  */
 export async function* releaseText(file: ReleaseFile): AsyncGenerator<string> {
   let rest = Buffer.alloc(0)
@@ -90,13 +90,13 @@ function textOf(bytes: Buffer, { file, isFirst }: { readonly file: ReleaseFile; 
   return isFirst ? text.replace(BYTE_ORDER_MARK, '') : text
 }
 
-/** A line with its number, from 1. */
+/** A line with its number, starting at 1. */
 export interface ReleaseLine {
   readonly number: number
   readonly text: string
 }
 
-/** The lines of a file, many at a time; without those that are empty. @throws {OperationError} as `releaseText`. */
+/** Reads the non-empty lines of a file, many at a time. @throws {OperationError} as `releaseText`. */
 export async function* releaseLines(file: ReleaseFile): AsyncGenerator<readonly ReleaseLine[]> {
   let number = 0
   for await (const piece of releaseText(file)) {
@@ -110,18 +110,18 @@ export async function* releaseLines(file: ReleaseFile): AsyncGenerator<readonly 
   }
 }
 
-/** Measures how much of the files has been read. */
+/** Measures the progress of reading files. */
 export interface ReadMeter {
-  /** The file, of which what is read counts. */
+  /** Returns the file, wrapped so that reading it is counted. */
   metered(file: ReleaseFile): ReleaseFile
-  /** `37 %, about 20 seconds left`; the rest is taken to be read as fast as what was read. */
+  /** Describes the progress: `37 %, about 20 seconds left`. The rest is assumed to be read at the same speed as before. */
   words(): string
 }
 
 /**
- * Makes a meter for files that are all to be read once.
+ * Creates a meter for files that are all read once.
  *
- * @param now Milliseconds.
+ * @param now Returns the time in milliseconds.
  */
 export function readMeter(files: readonly ReleaseFile[], now: () => number = () => performance.now()): ReadMeter {
   const start = now()
@@ -143,7 +143,7 @@ export function readMeter(files: readonly ReleaseFile[], now: () => number = () 
   }
 }
 
-/** A number with what it counts: `1 concept`, `2 concepts`. */
+/** Formats a number with the name of what it counts: `1 concept`, `2 concepts`. */
 export function counted(count: number, thing: string): string {
   return `${count} ${thing}${count === 1 ? '' : 's'}`
 }

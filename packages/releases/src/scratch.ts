@@ -1,21 +1,21 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { ImportWork } from './work.js'
 
-/** Tables on disk, which an import joins while it runs, so that memory does not grow with the release. */
+/** Tables on disk, which an import joins while it runs, so that its memory does not grow with the release. */
 export interface Scratch<Table extends string> {
-  /** Adds a value under a key. A key may have many values; they keep their order. */
+  /** Adds a value under a key. A key may have many values, which keep their order. */
   add(table: Table, key: string, value: string): void
-  /** The values of a key. */
+  /** Returns the values of a key. */
   values(table: Table, key: string): readonly string[]
-  /** Every key with its values, in the order of the keys. */
+  /** Returns all keys with their values, ordered by key. */
   rows(table: Table): Iterable<readonly [key: string, values: readonly string[]]>
-  /** Every value, in the order in which they were added. */
+  /** Returns all values, in insertion order. */
   all(table: Table): Iterable<string>
-  /** Number of values. */
+  /** Returns the number of values. */
   size(table: Table): number
 }
 
-/** Opens tables, with what is in them already. A table is written first and read then. */
+/** Opens tables, including their existing content. A table must be filled before it is read. */
 export function scratchIn<Table extends string>(db: DatabaseSync, names: readonly Table[]): Scratch<Table> {
   const tables = new Map(names.map((name, i) => [name, tableIn(db, `t${i}`)]))
   const tableOf = (name: Table): ScratchTable => {
@@ -42,7 +42,7 @@ interface ScratchTable {
   readonly insert: StatementSync
   readonly inOrder: StatementSync
   readonly size: StatementSync
-  /** Statements that need the index, which is made at first use: filling a table that has one is slow. */
+  /** Statements that need the index, which is created on first use, because filling an indexed table is slow. */
   readonly indexed: () => Indexed
 }
 
@@ -51,7 +51,7 @@ interface Indexed {
   readonly byKey: StatementSync
 }
 
-/** @param name One of our own, never one of a request. */
+/** @param name One of our own names, never from a request. */
 function tableIn(db: DatabaseSync, name: string): ScratchTable {
   db.exec(`CREATE TABLE IF NOT EXISTS ${name} (key TEXT NOT NULL, value TEXT NOT NULL)`)
   let statements: Indexed | undefined
@@ -85,14 +85,14 @@ function* groupedRows(rows: Iterable<Record<string, unknown>>): Generator<readon
   if (current !== undefined) yield [current, values]
 }
 
-/** Number of rows after which the work done so far is saved. */
+/** Number of rows after which progress is saved. */
 const KEPT_ROWS = 50_000
 const ALL = 'all'
 
 /**
- * The rows of a source that no earlier run has taken. What was made of them is kept every so often, and with the last.
+ * Iterates over the rows of a source that no earlier run has processed. Progress is saved at intervals and after the last row.
  *
- * @param source Names the source in the work.
+ * @param source Identifies the source in the saved work.
  */
 export async function* untakenRows<T>(work: ImportWork, source: string, rows: Iterable<T> | AsyncIterable<T>): AsyncGenerator<T> {
   const name = `rows of ${source}`

@@ -6,40 +6,40 @@ import { OperationError } from 'fhir-ops/errors'
 import { isObject, objectAt, stringAt } from 'fhir-ops/internal/json'
 import type { ReleaseFile } from './release-file.js'
 
-/** What an import has made so far, in a file that the next run of the same import continues with. It is not visible to others. */
+/** Intermediate results of an import, in a file with which the next run of the same import continues. Not visible to others. */
 export interface ImportWork {
   readonly db: DatabaseSync
   /** Receives progress messages. */
   readonly progress: (message: string) => void
-  /** The value that an earlier run kept under the name. */
+  /** Returns the value that an earlier run saved under the name. */
   kept(name: string): string | undefined
-  /** Keeps a value, and everything that was written before it. */
+  /** Saves a value, together with everything that was written before. */
   keep(name: string, value: string): void
-  /** Closes the file, which stays for the next run; a temporary one goes. */
+  /** Closes the file. It remains for the next run, unless it is temporary. */
   close(): void
-  /** Closes and removes the file: the import is done. */
+  /** Closes and removes the file, when the import is done. */
   remove(): void
 }
 
-/** Where an import works. */
+/** Where an import stores its intermediate results. */
 export interface WorkOptions {
-  /** File that stays when the import is interrupted. Default: a temporary one, so that the next run starts over. */
+  /** File that remains if the import is interrupted. Default: a temporary file, so that the next run starts over. */
   readonly work?: string | undefined
   /** Receives progress messages. */
   readonly progress: (message: string) => void
 }
 
-/** Marks a SQLite file as the work of an import. */
+/** Application id of SQLite files with the work of an import. */
 const APPLICATION_ID = 0x66_68_69_6d
-/** Bounds what of the file is in memory. */
+/** Limits how much of the file is in memory, in KiB. */
 const CACHE_KIB = 32_768
 const BUSY = 5
 const FULL = 13
 
 /**
- * Runs an import in its work, which is removed when that is done and stays when it is cut off.
+ * Runs an import with its work file, which is removed at the end, but remains after an interruption.
  *
- * @throws {OperationError} `storage-full` when there is no room for the work; what `openWork` and the import throw.
+ * @throws {OperationError} `storage-full` if there is no disk space for the work; the errors of `openWork` and of the import.
  */
 export async function inWork<T>(options: WorkOptions, source: ImportSource, run: (work: ImportWork) => Promise<T>): Promise<T> {
   const work = await openWork(options, source)
@@ -57,10 +57,10 @@ export async function inWork<T>(options: WorkOptions, source: ImportSource, run:
 }
 
 /**
- * Opens the file of an earlier run of the same import, or begins a new one. What is left of another import, or of this one from files that
- * have changed, is dropped.
+ * Opens the file of an earlier run of the same import, or starts a new one. The work of another import, or of the same import from files that
+ * have changed, is discarded.
  *
- * @throws {OperationError} `conflict` when another process works with the file; `parameter-value` when it is not the work of an import.
+ * @throws {OperationError} `conflict` if another process works with the file; `parameter-value` if it is not the work of an import.
  */
 export async function openWork({ work: file, progress }: WorkOptions, source: ImportSource): Promise<ImportWork> {
   if (file === undefined) return temporaryWork(progress)
@@ -73,7 +73,7 @@ export async function openWork({ work: file, progress }: WorkOptions, source: Im
   }
   if (known !== undefined) {
     progress(`${differenceBetween(known, description)}: the interrupted import is discarded, this one starts over`)
-    // The file itself stays: it is what keeps others out.
+    // The file itself remains, because it keeps other processes out.
     dropTables(work.db)
   }
   work.keep(SOURCE, description)
@@ -86,10 +86,10 @@ function temporaryWork(progress: WorkOptions['progress']): ImportWork {
   const folder = mkdtempSync(join(tmpdir(), 'fhir-ops-import-'))
   const remove = (): void => rmSync(folder, { recursive: true, force: true })
   const db = new DatabaseSync(join(folder, 'work.db'))
-  // Nobody opens the file again, so nothing has to survive.
+  // The file is never opened again, so nothing has to survive a crash.
   db.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF')
   const work = workIn(db, { progress, closed: remove, removed: remove })
-  // An open file without a name goes with the process, however that ends. Windows knows no such files.
+  // A file that is unlinked while open is deleted with the process, however it ends. Windows does not support this.
   if (process.platform !== 'win32') remove()
   return work
 }
@@ -145,7 +145,7 @@ function dropTables(db: DatabaseSync): void {
   prepareTables(db)
 }
 
-/** @throws {TypeError} when somebody else keeps something in the file. */
+/** @throws {TypeError} if the file belongs to another application. */
 function prepareTables(db: DatabaseSync): void {
   const isEmpty = db.prepare('SELECT 1 FROM sqlite_schema').get() === undefined
   if (isEmpty) db.exec(`PRAGMA application_id = ${APPLICATION_ID}; CREATE TABLE kept (name TEXT PRIMARY KEY, value TEXT NOT NULL)`)
@@ -153,24 +153,24 @@ function prepareTables(db: DatabaseSync): void {
     throw new TypeError('Not the work of an import.')
 }
 
-/** What is imported. A run continues with what an earlier one has made only when all of this is the same. */
+/** The input of an import. A run continues earlier work only if all of this is the same. */
 export interface ImportSource {
-  /** System and version, for people too. */
+  /** System and version, also shown to people. */
   readonly release: string
-  /** Other options that decide what is made. */
+  /** Other options that affect the result. */
   readonly options?: readonly string[] | undefined
-  /** The files that are read. */
+  /** Files that the import reads. */
   readonly files: readonly ReleaseFile[]
 }
 
-/** Describes a source by the content of its files, as a text that is kept. */
+/** Describes a source by the content of its files, as a text to be saved. */
 async function describeSource({ release, options = [], files }: ImportSource): Promise<string> {
   const marks: [string, string][] = []
   for (const file of files) marks.push([file.name, await file.mark()])
   return JSON.stringify({ program: version(), release, options: options.join(' '), files: Object.fromEntries(marks) })
 }
 
-/** Says in which way two sources that were described differ. */
+/** Says how two described sources differ. */
 function differenceBetween(before: string, now: string): string {
   const [a, b]: readonly unknown[] = [JSON.parse(before), JSON.parse(now)]
   if (!isObject(a) || !isObject(b)) return 'It was written by another version of the program'

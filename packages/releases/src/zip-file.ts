@@ -8,20 +8,20 @@ const CENTRAL = { signature: 0x02014b50, size: 46 } as const
 const LOCAL = { signature: 0x04034b50, size: 30 } as const
 const LOCATOR = { signature: 0x07064b50, size: 20 } as const
 const END_64 = { signature: 0x06064b50, size: 56 } as const
-/** Id of the extra field that holds the sizes of an entry that are too large for 32 bits. */
+/** Id of the extra field with the numbers of an entry that do not fit into 32 bits. */
 const EXTRA_64 = 1
 const STORED = 0
 const DEFLATED = 8
-/** Means that the number is stated in 64 bits elsewhere. */
+/** Marks a number that is stated in 64 bits elsewhere. */
 const ELSEWHERE = 0xffffffff
 
 interface Entry {
   readonly name: string
   /** CRC-32 of the content. */
   readonly crc: number
-  /** Unpacked. */
+  /** Unpacked size in bytes. */
   readonly size: number
-  /** The same, and the stated sizes. */
+  /** CRC-32 and stated sizes, as text. */
   readonly mark: string
   readonly method: number
   readonly compressed: number
@@ -32,18 +32,18 @@ interface Entry {
 export interface ZipEntry {
   /** Path inside the archive. */
   readonly name: string
-  /** In bytes, unpacked. */
+  /** Unpacked size in bytes. */
   readonly size: number
-  /** Its content. @throws {OperationError} `body-invalid` when it is damaged, `not-supported` for other compressions than deflate. */
+  /** Reads the content. @throws {OperationError} `body-invalid` if it is damaged, `not-supported` for compression methods other than deflate. */
   readonly bytes: () => AsyncIterable<Uint8Array>
   /** CRC-32 and stated sizes. */
   readonly mark: string
 }
 
 /**
- * The files in a ZIP archive of any size, each read piece by piece and compared with its checksum.
+ * Lists the files in a ZIP archive of any size; the content of each is read in pieces and checked against its checksum.
  *
- * @throws {OperationError} `body-invalid` when it is not a ZIP archive, or a damaged one.
+ * @throws {OperationError} `body-invalid` if it is not a ZIP archive, or a damaged one.
  * @see https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT sections 4.3.14 to 4.3.16 and 4.5.3 for ZIP64
  */
 export async function zipEntries(path: string): Promise<readonly ZipEntry[]> {
@@ -76,7 +76,7 @@ interface DirectoryPlace {
   readonly offset: number
 }
 
-/** Where the directory of a ZIP64 archive is, by the record that the locator before its end record leads to. */
+/** Returns the place of the directory in a ZIP64 archive, from the record to which the locator before the end record points. */
 async function largeDirectory(file: FileHandle, end: number): Promise<DirectoryPlace> {
   const locator = await readAt(file, Math.max(0, end - LOCATOR.size), LOCATOR.size)
   if (locator.readUInt32LE(0) !== LOCATOR.signature)
@@ -106,7 +106,7 @@ function readCentral(directory: Buffer, path: string): readonly Entry[] {
   return entries
 }
 
-/** Unpacked size, packed size and place of an entry; those that do not fit are in the extra field, in this order. */
+/** Returns unpacked size, packed size and offset of an entry; values that do not fit are in the extra field, in this order. */
 function entryNumbers(header: Buffer, extra: Buffer): readonly number[] {
   let large = largeNumbers(extra)
   return [24, 20, 42].map((place) => {
@@ -156,7 +156,7 @@ async function* unpacked(path: string, { method, compressed, offset }: Entry): A
   const inflate = createInflateRaw()
   content.once('error', (error) => inflate.destroy(error))
   try {
-    // A transform that its iterator destroys half way emits an error that nobody hears any more.
+    // If the iterator destroys a transform before its end, it emits an error that nobody handles.
     yield* content.pipe(inflate).iterator({ destroyOnReturn: false })
   } finally {
     inflate.destroy()

@@ -1,14 +1,14 @@
-/** A clock that stands still until a test moves it. */
+/** A clock that stands still until a test changes it. */
 export interface TestClock {
-  /** What it shows; pass it wherever a `now` is taken. */
+  /** Returns the current time of the clock; pass it wherever a `now` is accepted. */
   readonly now: () => Date
-  /** Sets it, also back. @throws {TypeError} for what is not a time. */
+  /** Sets the time, also backwards. @throws {TypeError} for an invalid time. */
   set(time: Date | string): void
-  /** Moves it on by milliseconds. @throws {TypeError} for what is not a finite number. */
+  /** Advances the time by milliseconds. @throws {TypeError} unless the number is finite. */
   advance(milliseconds: number): void
 }
 
-/** Makes a clock that shows `start`. @throws {TypeError} for what is not a time. */
+/** Creates a clock that stands at `start`. @throws {TypeError} for an invalid time. */
 export function testClock(start: Date | string): TestClock {
   let time = timeOf('testClock', start)
   return {
@@ -31,8 +31,8 @@ function timeOf(caller: string, given: Date | string): number {
 }
 
 /**
- * Makes a source of ids: `00000000-0000-4000-8000-000000000001`, then `...2` and so on. They have the form of random UUIDs, are in order, and the same
- * in each run.
+ * Creates a generator of ids: `00000000-0000-4000-8000-000000000001`, then `...2` and so on. The ids have the form of random UUIDs, are ascending, and are
+ * the same in each run.
  */
 export function testIds(): () => string {
   let made = 0

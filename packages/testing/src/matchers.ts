@@ -7,30 +7,30 @@ import type { TranslateOptions } from 'fhir-ops/internal/translate'
 import { validate, type ValidateInput } from 'fhir-ops/validate'
 import { validateCode } from 'fhir-ops/validate-code'
 
-/** What a matcher works with: a context, or anything that has one, such as a test service. */
+/** A context, or an object that has one, such as a test service. */
 export type WithContext = OperationContext | { readonly context: OperationContext }
 
-/** A translation that is expected: what is left out may be anything. */
+/** An expected translation; omitted members may have any value. */
 export interface ExpectedTranslation {
   readonly code: string
   readonly system?: string
   readonly equivalence?: string
 }
 
-/** A code that is expected in a value set. */
+/** An expected code of a value set. */
 export interface ExpectedCode extends Pick<Coding, 'display' | 'version'> {
   readonly system: string
   readonly code: string
 }
 
-/** What matchers answer to vitest and Jest. */
+/** The result of a matcher, for vitest and Jest. */
 export interface MatcherAnswer {
   readonly pass: boolean
   readonly message: () => string
 }
 
 /**
- * `expect(resource).toBeValid(service, options)`: `validate` finds no error. The message of a failure lists the errors with their places.
+ * `expect(resource).toBeValid(service, options)`: passes if `validate` finds no error. On failure, the message lists the errors with their places.
  *
  * @param options Profiles and other options of `validate`.
  */
@@ -50,10 +50,10 @@ export async function toBeValid(
 }
 
 /**
- * `expect({ system, code }).toTranslateTo(service, { code: 'red' }, { url })`: `translate` finds such a match, which is neither `unmatched` nor
- * `disjoint`.
+ * `expect({ system, code }).toTranslateTo(service, { code: 'red' }, { url })`: passes if `translate` finds this match, with another equivalence than
+ * `unmatched` or `disjoint`.
  *
- * @param options Which map is used, as for `translate`.
+ * @param options Options of `translate`, which select the map.
  */
 export async function toTranslateTo(
   source: unknown,
@@ -86,8 +86,8 @@ function describeMatch({ concept, equivalence }: TranslateMatch): string {
 const MAX_SHOWN = 20
 
 /**
- * `expect(url).toContainCode(service, { system, code })`: the value set, by its canonical or as a resource, contains the code. With a `display`, that
- * one must be right too.
+ * `expect(url).toContainCode(service, { system, code })`: passes if the value set, given by canonical or as a resource, contains the code. With a
+ * `display`, the display must be right too.
  */
 export async function toContainCode(valueSet: unknown, where: WithContext, expected: ExpectedCode): Promise<MatcherAnswer> {
   const ctx = contextOf('toContainCode', where)
@@ -132,7 +132,7 @@ function isContext(value: unknown): value is OperationContext {
   return isObject(value) && 'storage' in value && 'content' in value
 }
 
-/** The matchers as they are called; the entries `vitest` and `jest` declare them for `expect`. Each gives a promise: `await expect(...)`. */
+/** The matchers as methods of `expect`; the entries `vitest` and `jest` declare them. Each returns a promise: `await expect(...)`. */
 export interface FhirMatchers {
   /** @see {@link toBeValid} */
   toBeValid(where: WithContext, options?: Omit<ValidateInput, 'resource'>): Promise<void>

@@ -1,11 +1,11 @@
 import type { CodeSystem, Condition, ConceptMap, Encounter, Narrative, Observation, Patient, Practitioner, ValueSet } from 'fhir/r4.js'
 
-// Each fixture is valid, refers to the others by their ids, and holds what such a resource usually holds.
+// Each fixture is valid, refers to the others by id, and has the typical content of its type.
 
 /** A resource with its id, so that it can be updated. */
 export type Fixture<T> = T & { readonly id: string }
 
-/** Members that take the place of a fixture's own. */
+/** Members that replace those of a fixture. */
 export type Changes<T> = Partial<Omit<T, 'id'>> & { readonly id?: string }
 
 /** A definition with its canonical. */
@@ -122,7 +122,7 @@ const BASE = 'http://example.org/fhir'
 const PRIORITY_SYSTEM = `${BASE}/CodeSystem/visit-priority`
 const PRIORITY_VALUES = `${BASE}/ValueSet/visit-priority`
 
-/** Three priorities of visits, two of which are below `unplanned`. */
+/** Three priorities of visits, two of them children of `unplanned`. */
 export function codeSystem(changes: DefinitionChanges<CodeSystem> = {}): DefinitionFixture<CodeSystem> {
   return {
     resourceType: 'CodeSystem',
@@ -174,7 +174,7 @@ export function valueSet(changes: DefinitionChanges<ValueSet> = {}): DefinitionF
   }
 }
 
-/** From the code system to the priorities of HL7 Version 3. */
+/** Maps the code system to the priorities of HL7 Version 3. */
 export function conceptMap(changes: DefinitionChanges<ConceptMap> = {}): DefinitionFixture<ConceptMap> {
   return {
     resourceType: 'ConceptMap',
@@ -204,7 +204,7 @@ export function conceptMap(changes: DefinitionChanges<ConceptMap> = {}): Definit
   }
 }
 
-/** A generated narrative of one sentence. */
+/** Returns a generated narrative with one sentence. */
 function narrative(sentence: string): Narrative {
   return { status: 'generated', div: `<div xmlns="http://www.w3.org/1999/xhtml">${sentence}</div>` }
 }

@@ -2,11 +2,11 @@ import type { Bundle, OperationOutcome, Parameters } from 'fhir/r4.js'
 import type { Handler } from '@fhir-ops/handler'
 import type { ResourceOf } from 'fhir-ops/storage'
 
-/** The error for an answer whose status is not a success. */
+/** The error for an answer with an unsuccessful status. */
 export class RequestFailed extends Error {
   override readonly name = 'RequestFailed'
   readonly status: number
-  /** What the service said; absent where the answer was not an OperationOutcome. */
+  /** The outcome from the service; absent if the answer was not an OperationOutcome. */
   readonly outcome: OperationOutcome | undefined
 
   constructor(status: number, asked: string, outcome: OperationOutcome | undefined) {
@@ -22,39 +22,39 @@ export type QueryValues = Readonly<Record<string, string | number | boolean | re
 
 /** A call of an operation. */
 export interface OperationCall {
-  /** Parameters of the query, for operations that are asked by GET. */
+  /** Query parameters, for operations called by GET. */
   readonly query?: QueryValues
-  /** The body, which makes it a POST: Parameters or a resource. */
+  /** Body, Parameters or a resource; makes the call a POST. */
   readonly body?: object
 }
 
-/** A client of the handler, without a network: each call goes through the whole of it, with the token. */
+/** A client of the handler, without a network: each call runs through the whole handler, with the token. */
 export interface TestClient {
-  /** @throws {RequestFailed} as every method, with `status` 404 where there is none. */
+  /** @throws {RequestFailed} like every method; `status` is 404 if the resource does not exist. */
   read<T extends string>(type: T, id: string): Promise<ResourceOf<T>>
-  /** Stores a resource under an id of the service; gives it as stored. */
+  /** Stores a resource under an id chosen by the service; returns the stored resource. */
   create<T extends ResourceLike>(resource: T): Promise<ResourceOf<T['resourceType']>>
-  /** Stores a resource under its own id. */
+  /** Stores a resource under its own id; returns the stored resource. */
   update<T extends ResourceLike & { readonly id: string }>(resource: T): Promise<ResourceOf<T['resourceType']>>
   delete(type: string, id: string): Promise<void>
-  /** The matches of one page, without what was included. */
+  /** Returns the matches of one page, without included resources. */
   search<T extends string>(type: T, query?: QueryValues): Promise<readonly ResourceOf<T>[]>
-  /** The Bundle that answers a batch or a transaction. */
+  /** Submits a batch or a transaction; returns the response Bundle. */
   submit(bundle: Bundle): Promise<Bundle>
-  /** What an operation answers: `operation('ValueSet/$expand', { query: { url } })`. */
+  /** Returns the answer of an operation: `operation('ValueSet/$expand', { query: { url } })`. */
   operation(path: string, call?: OperationCall): Promise<object>
-  /** What an operation answers as Parameters. @throws {TypeError} when it is something else. */
+  /** Returns the Parameters that an operation answers with. @throws {TypeError} if the answer is something else. */
   parameters(path: string, call?: OperationCall): Promise<Parameters>
-  /** Any request below the FHIR base, as a web-standard Response, whatever its status. */
+  /** Sends any request below the FHIR base; returns the web-standard Response, whatever its status. */
   request(path: string, init?: RequestInit): Promise<Response>
 }
 
-/** What a client sends: any resource. */
+/** Any resource. */
 export interface ResourceLike {
   readonly resourceType: string
 }
 
-/** Whom the client asks, and as who. */
+/** The handler to call, and the token to use. */
 export interface ClientOptions {
   readonly handler: Handler
   /** Address of the FHIR base. */
@@ -62,7 +62,7 @@ export interface ClientOptions {
   readonly token: string
 }
 
-/** Makes a client of a handler. `service.clientFor(token)` makes one for another token. */
+/** Creates a client of a handler. `service.clientFor(token)` creates one for another token. */
 export function testClient({ handler, fhirBase, token }: ClientOptions): TestClient {
   const request = (path: string, init: RequestInit = {}): Promise<Response> => {
     const headers = new Headers(init.headers)
@@ -104,7 +104,7 @@ function withQuery(path: string, query: QueryValues = {}): string {
   return pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs)}`
 }
 
-/** The body; `undefined` when there is none or it is not JSON. */
+/** Returns the body, parsed if it is JSON, otherwise as text. */
 async function jsonOf(response: Response): Promise<unknown> {
   const text = await response.text()
   const isJson = /[/+]json(;|$)/.test(response.headers.get('content-type') ?? '')

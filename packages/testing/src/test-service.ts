@@ -9,19 +9,19 @@ import { putResource, type Indexer, type Storage } from 'fhir-ops/storage'
 import { testClock, testIds, type TestClock } from './clock.js'
 import { testClient, type TestClient } from './test-client.js'
 
-/** What `testService` is made of; nothing is required. */
+/** Options of `testService`; all are optional. */
 export interface TestServiceOptions {
-  /** What is stored at the start. A resource without an id gets one, in their order: `1`, `2` and so on of its type. */
+  /** Resources to store at the start. Resources without an id are numbered by type: `1`, `2` and so on. */
   readonly resources?: Iterable<object>
-  /** What the clock shows. Default 2026-01-01T12:00:00Z. */
+  /** Time of the clock. Default 2026-01-01T12:00:00Z. */
   readonly now?: Date | string
-  /** What the token grants. Default: everything that a token of the library can grant. */
+  /** Scopes of the token. Default: everything that a token of the library can grant. */
   readonly scopes?: readonly string[]
   /** Subject of the token. Default `tester`. */
   readonly user?: string
   /** Lifetime of tokens in seconds, on the clock of the service. Default a year. */
   readonly ttl?: number
-  /** Where resources are kept. Default: memory. What it holds already stays. */
+  /** Storage for the resources, which may already contain some. Default: memory. */
   readonly storage?: Storage
   /** Further options of `createContext`. */
   readonly context?: Partial<Omit<ContextOptions, 'storage' | 'now' | 'newId'>>
@@ -29,29 +29,29 @@ export interface TestServiceOptions {
   readonly handler?: Partial<Omit<HandlerOptions, 'context' | 'sessions' | 'baseUrl'>>
 }
 
-/** A whole service in the process of a test, without a network. */
+/** A complete service within the process of a test, without a network. */
 export interface TestService {
-  /** For the operations: `translate(service.context, ...)`. */
+  /** Context for calling operations: `translate(service.context, ...)`. */
   readonly context: OperationContext
   readonly storage: Storage
   readonly sessions: Sessions
   /** The service as one function from `Request` to `Response`. */
   readonly handler: Handler
-  /** Address that links of answers begin with: `http://fhir.test`. */
+  /** Address with which links in answers begin: `http://fhir.test`. */
   readonly baseUrl: string
   /** An access token with the scopes. */
   readonly token: string
-  /** Asks the handler with that token. */
+  /** A client that uses this token. */
   readonly client: TestClient
   /** The clock of context, storage and sessions. */
   readonly clock: TestClock
-  /** A client with a token of its own, for tests of what others may do. */
+  /** Creates a client with its own token, for tests of other callers. */
   clientFor(session: Partial<NewSession> & Pick<NewSession, 'scopes'>): Promise<TestClient>
-  /** Stores further resources, as `resources` of the options does; gives their addresses, such as `Patient/1`. */
+  /** Stores more resources, like the option `resources`; returns their addresses, such as `Patient/1`. */
   seed(...resources: readonly object[]): Promise<readonly string[]>
-  /** Closes handler and storage. */
+  /** Closes the handler and the storage. */
   close(): Promise<void>
-  /** Makes `await using service = await testService()` close it. */
+  /** Lets `await using service = await testService()` close the service. */
   [Symbol.asyncDispose](): Promise<void>
 }
 
@@ -72,7 +72,7 @@ const SHAPE: InputShape = inputShape<TestServiceOptions>({
 })
 
 /**
- * Makes a service over memory with all of R4, a stopped clock, and ids that are the same in each run.
+ * Creates a service over memory, with all of R4, a stopped clock, and ids that are the same in each run.
  *
  * @throws {TypeError} for an option that is unknown or of another type.
  * @throws {OperationError} `resource-invalid` for a resource that cannot be stored.
@@ -113,7 +113,7 @@ export async function testService(options: TestServiceOptions = {}): Promise<Tes
   }
 }
 
-/** Stores resources; those without an id are numbered, by type. */
+/** Returns a function that stores resources; those without an id are numbered by type. */
 function seeder(storage: Storage, indexer: Indexer): TestService['seed'] {
   const numbered = new Map<string, number>()
   const numberOf = (type: string): string => {

@@ -1,17 +1,17 @@
 import { isObject } from 'fhir-ops/internal/json'
 
-/** The kinds of subtags that are registered. */
+/** The kinds of registered subtags. */
 type SubtagKind = 'language' | 'extlang' | 'script' | 'region' | 'variant' | 'grandfathered'
 
-/** The registered subtags of one kind, whatever their case. */
+/** The registered subtags of one kind; case is ignored. */
 interface Subtags {
-  /** The description of a subtag; `undefined` when it is not registered. */
+  /** Returns the description of a subtag; `undefined` if it is not registered. */
   describe(subtag: string): string | undefined
-  /** The language that an extended language goes with. */
+  /** Returns the language to which an extended language belongs. */
   prefix(subtag: string): string | undefined
 }
 
-/** Reads one kind out of the table that the build makes. @throws {TypeError} when it is no such table. */
+/** Reads the subtags of one kind from the table that the build makes. @throws {TypeError} if it is not such a table. */
 export function subtagsOf(table: unknown, kind: SubtagKind): Subtags {
   const rows = isObject(table) ? table[kind] : undefined
   if (!Array.isArray(rows)) throw new TypeError(`The table of subtags has no ${kind}.`)
@@ -52,19 +52,19 @@ function isWithin(subtag: string, { first, last }: Range): boolean {
   return subtag.length === first.length && first <= subtag && subtag <= last
 }
 
-/** The subtags of a language tag, as they were written. */
+/** The subtags of a language tag, as written. */
 export interface LanguageTag {
-  /** Absent for a tag of private use alone. */
+  /** Absent in a tag that is entirely for private use. */
   readonly language?: string
   readonly extlang?: string
   readonly script?: string
   readonly region?: string
   readonly variants: readonly string[]
-  /** Each with its singleton: `u-co-phonebk`. */
+  /** Extensions with their singletons: `u-co-phonebk`. */
   readonly extensions: readonly string[]
-  /** With its `x`. */
+  /** The private-use part, including `x`. */
   readonly privateUse?: string
-  /** The whole tag where it was registered before there were rules. */
+  /** The whole tag, if it was registered before there were rules. */
   readonly grandfathered?: string
 }
 
@@ -74,9 +74,9 @@ export type SubtagRegistry = Readonly<Record<SubtagKind, Subtags>>
 const MAX_LENGTH = 100
 
 /**
- * Takes a language tag apart, whatever its case.
+ * Parses a language tag, ignoring case.
  *
- * @returns Why it is not valid, if so.
+ * @returns The reason as a text if the tag is not valid.
  * @see https://www.rfc-editor.org/rfc/rfc5646 sections 2.1 and 2.2.9
  */
 export function readTag(registry: SubtagRegistry, code: string): LanguageTag | string {
@@ -92,7 +92,7 @@ export function readTag(registry: SubtagRegistry, code: string): LanguageTag | s
   return typeof subtags === 'string' ? subtags : { ...subtags, ...rest }
 }
 
-/** What precedes the first single letter, and what follows. */
+/** Splits the subtags before the first single letter from the rest. */
 function splitTail(subtags: readonly string[]): readonly [readonly string[], readonly string[]] {
   const start = subtags.findIndex((subtag) => subtag.length === 1)
   return start < 0 ? [subtags, []] : [subtags.slice(0, start), subtags.slice(start)]
@@ -122,7 +122,7 @@ function groups(subtags: readonly string[]): readonly string[][] {
   return found
 }
 
-/** The kinds after the language, in the order in which they must come, with their shape. */
+/** The kinds after the language, in their required order, with their syntax. */
 const SHAPES = [
   ['extlang', /^[A-Za-z]{3}$/],
   ['script', /^[A-Za-z]{4}$/],
@@ -154,7 +154,7 @@ function wrongVariants(registry: SubtagRegistry, variants: readonly string[]): s
   return new Set(variants.map((variant) => variant.toLowerCase())).size < variants.length ? 'a variant occurs twice' : undefined
 }
 
-/** The tag with the capitals that are recommended: `zh-Hant-TW`. @see https://www.rfc-editor.org/rfc/rfc5646#section-2.1.1 */
+/** Writes the tag with recommended capitalization: `zh-Hant-TW`. @see https://www.rfc-editor.org/rfc/rfc5646#section-2.1.1 */
 export function writeTag({ grandfathered, language, extlang, script, region, ...rest }: LanguageTag): string {
   if (grandfathered !== undefined) return grandfathered.toLowerCase()
   const named = [language?.toLowerCase(), extlang?.toLowerCase(), titled(script), region?.toUpperCase()]
@@ -166,14 +166,14 @@ function titled(script: string | undefined): string | undefined {
   return script === undefined ? undefined : script.slice(0, 1).toUpperCase() + script.slice(1).toLowerCase()
 }
 
-/** What a tag says, part by part; parts without description are given as they are. */
+/** The meaning of a tag, part by part; parts without a description are returned unchanged. */
 export interface TagDescription {
   readonly language: string
-  /** `[what, text]`: `['Region', 'Switzerland']`. */
+  /** Pairs of kind and text: `['Region', 'Switzerland']`. */
   readonly parts: readonly (readonly [string, string])[]
 }
 
-/** Describes a tag with the words of the registry. */
+/** Describes a tag with the descriptions of the registry. */
 export function describeTag(registry: SubtagRegistry, tag: LanguageTag): TagDescription {
   const { grandfathered, language, extlang, script, region, variants, extensions, privateUse } = tag
   if (grandfathered !== undefined) return { language: registry.grandfathered.describe(grandfathered) ?? grandfathered, parts: [] }

@@ -4,7 +4,7 @@ import { readTag, subtagsOf, describeTag, writeTag, type LanguageTag, type Subta
 
 type PartOf = (tag: LanguageTag) => readonly (string | undefined)[]
 
-/** Properties by which tags are filtered, and the part of a tag that each one is. */
+/** Properties for filters, and the corresponding part of a tag. */
 const PROPERTIES: ReadonlyMap<string, PartOf> = new Map<string, PartOf>([
   ['language', ({ language }) => [language]],
   ['ext-lang', ({ extlang }) => [extlang]],
@@ -16,12 +16,12 @@ const PROPERTIES: ReadonlyMap<string, PartOf> = new Map<string, PartOf>([
 ])
 
 /**
- * Language tags (`urn:ietf:bcp:47`), checked against the IANA registry of subtags. A tag must be written with the recommended capitals
- * (`en-US`), as codes in FHIR are compared with their case. Filters: the parts of a tag (`language`, `ext-lang`, `script`, `region`,
- * `variant`, `extension`, `private-use`) with `exists` and `=`. Lists are those of the value set of common languages.
+ * The code system of language tags (`urn:ietf:bcp:47`), checked against the IANA registry of subtags. A tag must have the recommended capitalization
+ * (`en-US`), because codes in FHIR are case-sensitive. Filters: the parts of a tag (`language`, `ext-lang`, `script`, `region`,
+ * `variant`, `extension`, `private-use`) with `exists` and `=`. Lists contain the tags of the value set of common languages.
  *
- * @param file The content of `subtags.json` instead of the package's own.
- * @throws {TypeError} without `bytes` where there is no file system.
+ * @param file Content of `subtags.json`, instead of the package's own file.
+ * @throws {TypeError} without `bytes` in a runtime without a file system.
  * @see https://www.rfc-editor.org/rfc/rfc5646
  */
 export function languageTags(file: RegistryFile = {}): ComputedSystem {
@@ -63,7 +63,7 @@ function registryOf(bytes: Uint8Array): SubtagRegistry {
   return { language, extlang, script, region, variant, grandfathered }
 }
 
-/** Tags of the time before there were rules have capitals of their own. */
+/** Tags registered before there were rules have their own capitalization. */
 function isWellWritten(tag: LanguageTag, code: string): boolean {
   return tag.grandfathered !== undefined || writeTag(tag) === code
 }

@@ -15,7 +15,7 @@ const TOP_LEVEL: ReadonlySet<string> = new Set([
   'video',
 ])
 
-/** Short names that R4 allows instead of a type: `CapabilityStatement.format` is bound to media types and names them. */
+/** Short names that R4 allows instead of a type: `CapabilityStatement.format` is bound to media types and lists them. */
 const SHORT_NAMES: ReadonlySet<string> = new Set(['json', 'ttl', 'xml'])
 
 const MAX_LENGTH = 500
@@ -23,15 +23,15 @@ const MAX_LENGTH = 500
 /** @see https://www.rfc-editor.org/rfc/rfc6838#section-4.2 and https://www.rfc-editor.org/rfc/rfc2045#section-5.1 */
 const TYPE = /^([A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126})\/[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}$/
 /**
- * FHIR and DICOM have URLs and several words as values, and do not quote them: `application/fhir+xml;canonicalization=http://hl7.org/...`,
+ * The values that FHIR and DICOM use without quotes may be URLs or several words: `application/fhir+xml;canonicalization=http://hl7.org/...`,
  * `application/dicom; variant=DICOM WADO-RS`.
  */
 const PARAMETERS =
   /^(?: *; *[A-Za-z0-9!#$%&'*+.^_`|~-]+=(?:[A-Za-z0-9!#$%&'*+.^_`|~:/-]+(?: [A-Za-z0-9!#$%&'*+.^_`|~:/-]+)*|"[^"\\]*"))* *$/
 
 /**
- * Media types (`urn:ietf:bcp:13`): a registered top-level type, a subtype and parameters, each in the form that the RFCs demand. Whether
- * a subtype is registered is not looked at, as those of vendors and private ones need not be. Case does not matter. They cannot be listed.
+ * The code system of media types (`urn:ietf:bcp:13`): a registered top-level type, a subtype and parameters, each in the syntax that the RFCs require. It
+ * is not checked whether a subtype is registered, because vendor and private subtypes need not be. Case is ignored. The codes cannot be listed.
  *
  * @see https://www.rfc-editor.org/rfc/rfc6838
  */
