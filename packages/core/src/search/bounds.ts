@@ -2,7 +2,7 @@ import { OperationError } from '../errors/index.js'
 import type { Comparison, Condition } from '../storage/index.js'
 import type { CodeExpander, HierarchyQuestion, SearchOptions } from './search-options.js'
 
-/** How much of everything that can be repeated one search may have, all parameters together unless stated otherwise. */
+/** Limits of everything that can be repeated in a search, for all parameters together unless stated otherwise. */
 export const SEARCH_BOUNDS = {
   /** Parameters. */
   parameters: 1_000,
@@ -14,37 +14,37 @@ export const SEARCH_BOUNDS = {
   elements: 100,
   /** References that one parameter follows (chains and `_has`). */
   references: 8,
-  /** Ways along one chain: through the types that it does not name, and through independent and contained resources. */
+  /** Paths along one chain: through the types that it does not name, and through independent and contained resources. */
   ways: 256,
-  /** Steps over references, counted on each way. */
+  /** Steps over references, counted on each path. */
   steps: 256,
-  /** Values: ids, and what an index finds, such as codes, identifiers and references. */
+  /** Values that an index finds: ids, codes, identifiers, references. */
   values: 10_000,
-  /** Comparisons with texts, dates, numbers and whole code systems: each may look at everything that a parameter has. */
+  /** Comparisons with texts, dates, numbers and whole code systems: each may scan all entries of a parameter. */
   comparisons: 256,
-  /** Code systems, or types of identifiers, of the values: the values of each are one lookup. */
+  /** Different code systems, or types of identifiers, of the values: the values of each take one lookup. */
   systems: 256,
   /** Characters of one value. */
   valueLength: 4_096,
-  /** Characters of all texts that are looked for, including those derived from a value. */
+  /** Characters of all texts searched for, including those derived from a value. */
   characters: 16_777_216,
-  /** Value sets of `:in` and `:not-in`, and codes and resources of `:above` and `:below`. */
+  /** Different value sets of `:in` and `:not-in`, and codes and resources of `:above` and `:below`. */
   questions: 64,
 } as const
 
-/** The error for a search that has more of something than it may have. */
+/** Creates the error for a search that exceeds a limit. */
 export function overBound(most: number, things: string, parameter?: string): OperationError {
   const message = `A search has at most ${most} ${things}.`
   return new OperationError('too-costly', message, parameter === undefined ? {} : { expression: [parameter] })
 }
 
-/** Counts the values of a search while it is read, so that a list that is too long is refused before anything is made of it. */
+/** Counts the values of a search while it is parsed, so that too long a list is refused before it is processed. */
 export interface ValueCounter {
-  /** @throws {OperationError} `too-costly` for more than 10,000 values in all. */
+  /** Adds values to the count. @throws {OperationError} `too-costly` for more than 10,000 values in total. */
   readonly add: (values: number) => void
 }
 
-/** A counter for one search over one type. */
+/** Creates a counter for one search over one type. */
 export function valueCounter(): ValueCounter {
   let counted = 0
   return {
@@ -55,7 +55,7 @@ export function valueCounter(): ValueCounter {
   }
 }
 
-/** The same options, which answer each question for codes or ids once, and at most 64 different ones, beyond which it is `too-costly`. */
+/** Wraps the options so that each question for codes or ids is answered only once; more than 64 different questions are `too-costly`. */
 export function boundedQuestions(options: SearchOptions): SearchOptions {
   const { codesOf, hierarchyOf } = options
   let asked = 0
@@ -77,7 +77,7 @@ export function boundedQuestions(options: SearchOptions): SearchOptions {
 }
 
 /**
- * Makes sure that a storage can answer a search in bounded work.
+ * Checks that a storage can answer a search with a bounded amount of work.
  *
  * @throws {OperationError} `too-costly` for a condition beyond `SEARCH_BOUNDS`.
  */
@@ -94,7 +94,7 @@ export function checkCost(where: Condition): void {
 }
 
 interface Cost {
-  /** What each value asks of one index entry, or of the resource itself. */
+  /** The comparisons of each value with one index entry, or with the resource itself. */
   readonly tests: (readonly Comparison[])[]
   ids: number
   steps: number
@@ -115,13 +115,13 @@ function costOf(where: Condition): Cost {
   return cost
 }
 
-/** A code system alone, or a unit with a bound, leaves many entries to look at. */
+/** True if an index finds the matches directly. A code system alone, or a unit with a bound, leaves many entries to compare. */
 function isExact(all: readonly Comparison[]): boolean {
   const finds = all.some(({ field, op }) => field !== 'system' && (op === 'eq' || op === 'in'))
   return finds && all.every(({ op }) => op === 'eq' || op === 'in' || op === 'absent')
 }
 
-/** What tests demand besides their value: those that demand the same of it are one lookup. */
+/** Returns the conditions of tests besides their values: tests with the same conditions take one lookup. */
 function systemsOf(tests: readonly (readonly Comparison[])[]): ReadonlySet<string> {
   return new Set(tests.flatMap((all) => (all.length === 1 ? [] : [JSON.stringify(all.filter(({ field }) => field !== 'value'))])))
 }

@@ -2,18 +2,18 @@ import type { Storage } from '../storage/index.js'
 import { hierarchyOf } from './kinds/hierarchy.js'
 import type { SearchOptions } from './search-options.js'
 
-/** Whose searches are read: a context of operations is one. */
+/** The caller of a search; an `OperationContext` is one. */
 export interface SearchCaller {
   readonly search?: SearchOptions | undefined
-  /** As the caller sees it. */
+  /** The storage as the caller sees it. */
   readonly storage: Pick<Storage, 'search'>
-  /** Everything is allowed when absent. @throws {OperationError} `forbidden` */
+  /** When absent, everything is allowed. @throws {OperationError} `forbidden` when the interaction is not allowed. */
   readonly authorize?: ((interaction: 'read' | 'search', type: string) => void) | undefined
 }
 
 /**
- * How the searches of a caller are read; `undefined` without search. What a search finds says which codes a value set has and what is above a
- * resource: the former always needs the rights of an expansion, the latter those of a search.
+ * Returns the search options of a caller; `undefined` without search. The result of a search reveals which codes a value set has and what is above a
+ * resource, so the former needs the rights of an expansion, and the latter those of a search.
  */
 export function callersSearch(caller: SearchCaller & { readonly search: SearchOptions }): SearchOptions
 export function callersSearch(caller: SearchCaller): SearchOptions | undefined
@@ -35,7 +35,7 @@ export function callersSearch({ search, storage, authorize }: SearchCaller): Sea
   }
 }
 
-/** One of the two rights is enough. @throws {OperationError} as for the first of the two. */
+/** Checks that the caller may read ValueSets or CodeSystems. @throws {OperationError} as for ValueSets. */
 function authorizeCodes(authorize: SearchCaller['authorize']): void {
   try {
     authorize?.('read', 'ValueSet')

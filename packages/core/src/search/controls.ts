@@ -9,22 +9,22 @@ import type { ParsedSearch } from './parsed-search.js'
 import { nearParameters, CONTROLS, type SearchParameters } from './parameters/search-parameter.js'
 import type { SearchOptions, SearchPair } from './search-options.js'
 
-/** How the result of a search is to be shown. */
+/** The parameters of a search that shape its result. */
 export type SearchControls = Omit<ParsedSearch, 'query'> & {
   readonly sort: readonly SortKey[]
-  /** Most resources of a page; absent for the adapter's choice. */
+  /** Maximum number of resources in a page; the adapter chooses when absent. */
   readonly limit?: number
   readonly after?: string
 }
 
 const UNSUPPORTED: ReadonlySet<string> = new Set(['_score'])
 
-/** Whether a parameter shapes the result instead of selecting resources. */
+/** True if a parameter shapes the result instead of selecting resources. */
 export function isControl(name: string): boolean {
   return CONTROLS.has(name) || isInclude(name) || UNSUPPORTED.has(name.split(':', 1)[0] ?? '')
 }
 
-/** Whether a parameter shapes the result in a way that is offered. */
+/** True if a parameter shapes the result and is supported. */
 export function isOffered(name: string): boolean {
   return CONTROLS.has(name) || isInclude(name)
 }
@@ -78,7 +78,7 @@ function readContained(values: ReadonlyMap<string, string>, { contained: offered
   return { contained: { among, shown } }
 }
 
-/** A container has no values of what is in it, and what refers to others in it has no place among those that do not. */
+/** Refuses orders that are not possible: containers have no values of their contents, and references inside containers do not sort with others. */
 function checkContainedSort(
   types: readonly string[],
   { contained, sort }: Pick<SearchControls, 'contained' | 'sort'>,
@@ -96,7 +96,7 @@ function readCount(value: string | undefined): number | undefined {
   return value === undefined ? undefined : Number(value)
 }
 
-/** A summary of texts has no included resources (R4 search 3.1.1.5.8), and none is cut to elements as well. */
+/** A summary of texts cannot have included resources (R4 search 3.1.1.5.8), and no summary can be combined with `_elements`. */
 function readSummary(values: ReadonlyMap<string, string>, includes: readonly Include[]): Pick<ParsedSearch, 'summary'> {
   const value = values.get('_summary')
   if (value === undefined || value === 'false' || value === 'count') return {}
@@ -112,7 +112,7 @@ function readTotal(value: string | undefined): Pick<ParsedSearch, 'total'> {
   throw invalid('_total', value, 'none, estimate or accurate')
 }
 
-/** @param types Of the resources that are shown; absent when they may be of any. */
+/** @param types Types of the resources in the result; absent when they may be of any type. */
 function readElements(value: string | undefined, types: readonly string[] | undefined, model: TypeModel): Pick<ParsedSearch, 'elements'> {
   if (value === undefined) return {}
   const elements = value.split(',')
@@ -122,7 +122,7 @@ function readElements(value: string | undefined, types: readonly string[] | unde
   return { elements }
 }
 
-/** One of the types must have the element. Of a type whose definition is not there, nothing is known. */
+/** Checks that one of the types has the element; not checked when the definition of a type is missing. */
 function checkElements(elements: readonly string[], types: readonly string[], model: TypeModel): void {
   const known = types.flatMap((type) => model.type(type) ?? [])
   if (known.length === 0 || known.length < types.length) return
@@ -149,7 +149,7 @@ function readSort(types: readonly string[], value: string | undefined, parameter
   return keys.flatMap((key) => commonKey(types, key, parameters))
 }
 
-/** What several types sort by must be of one kind, as dates and texts have no common order. */
+/** Returns the common sort key of several types, which must be of the same kind, because dates and texts have no common order. */
 function commonKey(types: readonly string[], asked: string, parameters: SearchParameters): readonly SortKey[] {
   const keys = types.map((type) => sortKey(type, asked, parameters))
   if (keys.some(({ field }) => field !== keys[0]?.field)) throw unsupported('_sort', `cannot sort these types together by ${quoted(asked)}`)

@@ -8,12 +8,12 @@ import { boundedQuestions, checkCost, overBound, SEARCH_BOUNDS, valueCounter } f
 import type { SearchOptions, SearchPair } from './search-options.js'
 
 /**
- * Parses a FHIR search over one type, from a REST request or from a criterion of a measure. A resource must match all parameters. No parameter
- * is ignored: one that is not understood is refused by name.
+ * Parses a FHIR search for one type, from a REST request or from a criterion of a measure. A resource must match all parameters. No parameter
+ * is ignored: an unknown one is refused by name.
  *
  * @param pairs Decoded parameters in their order.
- * @throws {OperationError} `search-invalid` for what no FHIR search is (unknown types, parameters and modifiers, malformed values),
- *   `search-unsupported` for what FHIR knows and this does not offer, `too-costly` for more of something than `SEARCH_BOUNDS` allows.
+ * @throws {OperationError} `search-invalid` for an invalid search (unknown types, parameters and modifiers, malformed values),
+ *   `search-unsupported` for features of FHIR that are not supported, `too-costly` for a search that exceeds `SEARCH_BOUNDS`.
  * @see https://hl7.org/fhir/R4/search.html
  */
 export async function parseSearch(type: string, pairs: Iterable<SearchPair>, options: SearchOptions): Promise<ParsedSearch> {
@@ -23,7 +23,7 @@ export async function parseSearch(type: string, pairs: Iterable<SearchPair>, opt
 }
 
 /**
- * Parses a search over several types, by parameters that all of them have. `_type` is not read: it is what `types` were chosen by.
+ * Parses a search for several types, by parameters that all of them have. `_type` is not read, because the caller has already applied it to `types`.
  *
  * @throws {OperationError} as `parseSearch`.
  * @see https://hl7.org/fhir/R4/http.html#search
@@ -59,8 +59,8 @@ async function conditionOf(type: string, parameters: readonly SearchPair[], opti
 }
 
 /**
- * Whether a search of a type takes a parameter of this name. Modifiers, chains and values are not looked at: what is wrong in them is
- * refused, however lenient a server may be.
+ * True if a search for a type accepts a parameter with this name. Modifiers, chains and values are not checked: errors in them are refused
+ * even by a lenient server.
  */
 export function isKnownParameter(type: string, name: string, options: SearchOptions): boolean {
   const code = /^[^.:]*/.exec(name)?.[0] ?? ''

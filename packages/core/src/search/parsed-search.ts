@@ -3,41 +3,41 @@ import type { Include } from './results/includes.js'
 
 /** A search for contained resources. */
 export interface ContainedSearch {
-  /** `true`: for these only; `both`: besides independent resources. */
+  /** `true`: only contained resources; `both`: contained and independent resources. */
   readonly among: 'true' | 'both'
-  /** What is given of a match. */
+  /** Whether to return the container or the contained resource of a match. */
   readonly shown: 'container' | 'contained'
 }
 
-/** A search as it was asked: what to find, and how to show it. */
+/** A parsed search: what to find, and how to return it. */
 export interface ParsedSearch {
-  /** With `sort`, `limit` (`_count`) and `after` (`_cursor`). */
+  /** The query, with `sort`, `limit` (`_count`) and `after` (`_cursor`). */
   readonly query: SearchQuery
-  /** True when only the number of matches is wanted: `_summary=count`, `_count=0`. */
+  /** True if only the number of matches is requested: `_summary=count`, `_count=0`. */
   readonly countOnly: boolean
-  /** `_total`; absent when it was not asked for. */
+  /** `_total`; absent when not requested. */
   readonly total?: 'none' | 'estimate' | 'accurate'
-  /** `_summary`, where resources are wanted, but not whole. */
+  /** `_summary`, for shortened resources. */
   readonly summary?: 'true' | 'text' | 'data'
-  /** Top-level elements of `_elements`, by their names in JSON or, for a choice of types, without the type (`value`); absent when all are wanted. */
+  /** Top-level elements of `_elements`, by JSON name or, for a choice of types, without the type (`value`); absent when all are requested. */
   readonly elements?: readonly string[]
-  /** `_contained` and `_containedType`; absent when only independent resources are searched, which is all that `query` does. */
+  /** `_contained` and `_containedType`; absent when only independent resources are searched. `query` finds only those; see `containedQueries`. */
   readonly contained?: ContainedSearch
   /** `_include` and `_revinclude`; absent when there are none. */
   readonly includes?: readonly Include[]
 }
 
-/** A search over several types as it was asked. */
+/** A parsed search for several types. */
 export interface ParsedSeveral extends Omit<ParsedSearch, 'query'> {
-  /** One for each type, all with the same `sort` and `limit`. */
+  /** One query per type, all with the same `sort` and `limit`. */
   readonly queries: readonly SearchQuery[]
   /** `_cursor`, for `severalPage`. */
   readonly after?: string
 }
 
 /**
- * Every resource type that a query looks at: its own, and those it reaches by references. The caller must be allowed to search each; what a resource
- * contains is a part of it.
+ * Returns the resource types that a query searches: its own type, and those it reaches by references. The caller needs the right to search each of
+ * them. Contained resources count as part of their container.
  */
 export function searchTypesOf({ type, where }: Pick<SearchQuery, 'type' | 'where'>): ReadonlySet<string> {
   return new Set([...(isContainedType(type) ? [] : [type]), ...typesIn(where)])

@@ -6,21 +6,21 @@ export interface CodeGroup {
   readonly codes: readonly string[]
 }
 
-/** What a modifier asks codes for. */
+/** A question for the codes of a modifier. */
 export type CodeQuestion =
   /** A value set by canonical, or `ValueSet/id`. */
   | { readonly modifier: 'in'; readonly valueSet: string }
-  /** The code itself with what it subsumes (`below`) or what subsumes it (`above`). */
+  /** The code itself and the codes that it subsumes (`below`) or that subsume it (`above`). */
   | { readonly modifier: 'above' | 'below'; readonly system: string; readonly code: string }
 
 /**
- * Answers `:in`, `:not-in`, `:above` and `:below` of token parameters.
+ * Finds the codes for `:in`, `:not-in`, `:above` and `:below` of token parameters.
  *
- * @throws {OperationError} when the codes cannot be determined; nothing is searched then.
+ * @throws {OperationError} when the codes cannot be determined; the search then fails.
  */
 export type CodeExpander = (question: CodeQuestion) => Promise<readonly CodeGroup[]>
 
-/** What `:above` and `:below` of a reference ask: the ids of one resource and of all above or below it. */
+/** The question of `:above` and `:below` of a reference: the ids of a resource and of all above or below it. */
 export interface HierarchyQuestion {
   readonly type: string
   readonly id: string
@@ -29,24 +29,24 @@ export interface HierarchyQuestion {
   readonly param: string
 }
 
-/** How searches are read. `r4()` of `@fhir-ops/r4` gives what R4 needs. */
+/** Options of `parseSearch`. `r4()` of `@fhir-ops/r4` returns those for R4. */
 export interface SearchOptions {
   readonly parameters: SearchParameters
-  /** Address of this server, without a slash at its end: absolute references on it are local. */
+  /** Address of this server, without a trailing slash: absolute references with this base are local. */
   readonly base?: string | undefined
-  /** Modifiers that need codes are refused when absent. */
+  /** Finds the codes for modifiers that need them; when absent, such modifiers are refused. */
   readonly codesOf?: CodeExpander | undefined
-  /** Answers `:above` and `:below` of references, which are refused when absent. */
+  /** Finds the ids for `:above` and `:below` of references; when absent, these are refused. */
   readonly hierarchyOf?: ((question: HierarchyQuestion) => Promise<readonly string[]>) | undefined
-  /** Whether the caller gives included resources; `_include` and `_revinclude` are refused otherwise. */
+  /** Whether the caller returns included resources; otherwise `_include` and `_revinclude` are refused. */
   readonly includes?: boolean | undefined
-  /** Whether the caller gives contained resources (`containedQueries`); `_contained` is refused otherwise, except its default `false`. */
+  /** Whether the caller returns contained resources (`containedQueries`); otherwise `_contained` is refused, except its default `false`. */
   readonly contained?: boolean | undefined
-  /** The clock of `ap`. */
+  /** The clock for the prefix `ap`. */
   readonly now?: (() => Date) | undefined
-  /** Most parameters of one search. Default 1,000. */
+  /** Maximum number of parameters in one search. Default 1,000. */
   readonly maxParameters?: number | undefined
-  /** Most references that one parameter follows. Default 8. */
+  /** Maximum number of references that one parameter follows. Default 8. */
   readonly maxChain?: number | undefined
 }
 

@@ -1,7 +1,7 @@
 import type { Comparison } from '../storage/index.js'
 
 /**
- * Splits a search value at a separator that no backslash precedes; the backslashes stay.
+ * Splits a search value at separators that are not escaped by a backslash. The backslashes stay in the parts.
  *
  * @see https://hl7.org/fhir/R4/search.html#escaping
  */
@@ -19,14 +19,14 @@ export function splitUnescaped(text: string, separator: ',' | '|' | '$'): readon
   return parts
 }
 
-/** The text that `\,`, `\|`, `\$` and `\\` mean. */
+/** Replaces the escapes `\,`, `\|`, `\$` and `\\`. */
 export function unescaped(text: string): string {
   return text.replace(/\\([,|$\\])/g, '$1')
 }
 
-/** The text so that `unescaped` gives it back and no bar in it separates. */
+/** Escapes a text; the inverse of `unescaped`. */
 export function escaped(text: string): string {
-  // Most texts have none of these, and to look takes less time than to replace nothing.
+  // Most texts have none of these, and a test takes less time than a replacement without matches.
   return /[,|$\\]/.test(text) ? text.replace(/[,|$\\]/g, '\\$&') : text
 }
 
@@ -36,21 +36,21 @@ export interface Interval {
   readonly high: number
 }
 
-/** Open ends of times: the first and the last that `Date` knows. */
+/** Open ends of times: the earliest and the latest time of `Date`. */
 export const ALL_TIME: Interval = { low: -8_640_000_000_000_000, high: 8_640_000_000_000_000 }
 
 /** Open ends of numbers. */
 export const ALL_NUMBERS: Interval = { low: -Number.MAX_VALUE, high: Number.MAX_VALUE }
 
-/** The smallest interval that contains both. */
+/** Returns the smallest interval that contains both. */
 export function hull(a: Interval, b: Interval): Interval {
   return { low: Math.min(a.low, b.low), high: Math.max(a.high, b.high) }
 }
 
-/** The comparisons of ordered values. @see https://hl7.org/fhir/R4/search.html#prefix */
+/** Prefixes for comparisons of ordered values. @see https://hl7.org/fhir/R4/search.html#prefix */
 export type SearchPrefix = 'eq' | 'ne' | 'gt' | 'lt' | 'ge' | 'le' | 'sa' | 'eb' | 'ap'
 
-/** Takes the prefix off a value; `eq` when it has none. */
+/** Splits a value into prefix and rest; `eq` when it has no prefix. */
 export function splitPrefix(value: string): readonly [prefix: SearchPrefix, rest: string] {
   const found = PREFIXES.find((prefix) => value.startsWith(prefix))
   return found === undefined ? ['eq', value] : [found, value.slice(found.length)]
@@ -58,25 +58,25 @@ export function splitPrefix(value: string): readonly [prefix: SearchPrefix, rest
 
 const PREFIXES: readonly SearchPrefix[] = ['eq', 'ne', 'gt', 'lt', 'ge', 'le', 'sa', 'eb', 'ap']
 
-/** What is compared with the interval of an entry. Bounds are inclusive. */
+/** The meaning of a search value, to compare with the interval of an entry. Bounds are inclusive. */
 export interface Range {
-  /** What the value means for `eq` and `ne`. */
+  /** Interval for `eq` and `ne`. */
   readonly exact: Interval
-  /** What it means for the ordering prefixes. */
+  /** Interval for the ordering prefixes. */
   readonly ordered: Interval
-  /** What it means for `ap`. */
+  /** Interval for `ap`. */
   readonly approximate: Interval
-  /** `lt` when the upper bound of `exact` is not part of it. */
+  /** `lt` if the upper bound of `exact` is not part of it. */
   readonly upper: 'le' | 'lt'
 }
 
-/** Alternatives, one of which must hold for an entry: how its `low` and `high` lie to the range. */
+/** Returns alternatives for the bounds of an entry relative to the range, at least one of which must hold. */
 export function intervalTests(prefix: SearchPrefix, range: Range): readonly (readonly Comparison[])[] {
   return TESTS[prefix](range)
 }
 
 const TESTS: Readonly<Record<SearchPrefix, (range: Range) => readonly (readonly Comparison[])[]>> = {
-  // Nothing ends before it begins, but bounds `low` on both sides, so that an index finds few.
+  // The second comparison is implied by the third, but bounds `low` on both sides, so that an index finds few entries.
   eq: ({ exact, upper }) => [[low('ge', exact.low), low(upper, exact.high), high(upper, exact.high)]],
   ne: ({ exact, upper }) => [[low('lt', exact.low)], [high(upper === 'le' ? 'gt' : 'ge', exact.high)]],
   gt: ({ ordered }) => [[high('gt', ordered.high)]],
@@ -101,10 +101,10 @@ function high(op: Op, operand: number): Comparison {
 const FORM = /^(\d{4})(?:-(\d\d)(?:-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(Z|[+-]\d\d:\d\d)?)?)?)?$/
 
 /**
- * The milliseconds, both inclusive, that a date, dateTime or instant means: `2012` is the whole year, `2012-02-29T10:00` a minute. A time
- * without zone, and a date, are in UTC.
+ * Returns the interval, in milliseconds and inclusive, of a date, dateTime or instant: `2012` is the whole year, `2012-02-29T10:00` a minute. Dates,
+ * and times without a zone, are in UTC.
  *
- * @returns `undefined` for what is not a date of the calendar.
+ * @returns `undefined` for a text that is not a valid date.
  */
 export function dateInterval(text: string): Interval | undefined {
   const parts = FORM.exec(text)
@@ -129,12 +129,12 @@ interface Day {
   readonly day: number
 }
 
-/** `Date.UTC` takes the years 0 to 99 for 1900 to 1999. */
+/** `Date.UTC` maps the years 0 to 99 to 1900 to 1999. */
 function utc({ year, month, day }: Day): number {
   return new Date(0).setUTCFullYear(year, month - 1, day)
 }
 
-/** Milliseconds since midnight. */
+/** Returns the milliseconds since midnight; `undefined` for an invalid time. */
 function timeOf([, , , , hour = '0', minute = '0', second = '0', fraction = '0']: RegExpExecArray): number | undefined {
   if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return undefined
   return Number(hour) * HOUR + Number(minute) * MINUTE + Number(second) * SECOND + Math.floor(Number(`0.${fraction}`) * SECOND)

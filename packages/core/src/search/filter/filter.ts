@@ -10,7 +10,7 @@ import { invalidValue, type Ask, type SearchKind } from '../kinds/kind.js'
 import { kindOf } from '../kinds/registry.js'
 import { splitUnescaped, dateInterval, splitPrefix, type Interval, type SearchPrefix } from '../written-values.js'
 
-/** A reference leads to independent resources and to contained ones. */
+/** A reference leads to independent or to contained resources. */
 const PLACES = 2
 
 /** Parses a parameter that selects resources: `code:modifier`, a chain `subject:Patient.name`, or `_has:Observation:subject:code`. */
@@ -32,7 +32,7 @@ async function parseHas(scope: FilterScope, name: string, value: string): Promis
 }
 
 interface ChainName {
-  /** The reference, with a type where one is named. */
+  /** The reference, with a type if it names one. */
   readonly head: string
   readonly rest: string
 }
@@ -68,7 +68,7 @@ function chainType(scope: FilterScope, { code, targets }: SearchParameter, type:
   return type
 }
 
-/** The target types that know the next parameter of the chain. */
+/** Returns the target types that have the next parameter of the chain. */
 function chainTypes(scope: FilterScope, { code, targets }: SearchParameter, rest: string): readonly string[] {
   if (targets.length === 0) throw invalidName(scope, `must name the type that ${quoted(code)} leads to (${code}:Type.${rest})`)
   const next = /^[^.:]*/.exec(rest)?.[0] ?? ''
@@ -80,14 +80,14 @@ function chainTypes(scope: FilterScope, { code, targets }: SearchParameter, rest
   throw invalidName(scope, `ends in ${quoted(next)}, which is not a parameter of ${targets.join(', ')}`, hint)
 }
 
-/** Whether the reference of `_has:Type:reference:...` may lead to a type. What is not a reference is refused when it is parsed. */
+/** True if the reference of `_has:Type:reference:...` may lead to a type. A parameter that is not a reference is refused when it is parsed. */
 function isReferred({ parameters }: SearchOptions, type: string, has: string): boolean {
   const [, source = '', code = ''] = has.split(':')
   const targets = parameters.find(source, code)?.targets ?? []
   return targets.length === 0 || targets.includes(type)
 }
 
-/** Whether a type can be searched by the parameter of this code. */
+/** True if a type can be searched by the parameter with this code. */
 export function isSearchable({ parameters }: SearchOptions, type: string, code: string): boolean {
   return OF_EVERY_TYPE.has(code) || parameters.find(type, code) !== undefined
 }
@@ -113,7 +113,7 @@ async function parseTerm(scope: FilterScope, name: string, value: string): Promi
   return parseAsks(scope, parameter, asks)
 }
 
-/** What no resource is stored without. */
+/** Parameters that every stored resource has a value for. */
 const IN_EVERY_RESOURCE: ReadonlySet<string> = new Set(['_id', '_lastUpdated'])
 
 async function parseAsks(scope: FilterScope, parameter: SearchParameter, asks: readonly Ask[]): Promise<Condition> {
@@ -172,7 +172,7 @@ function valueCondition(parameter: SearchParameter, ask: Ask): Condition {
   return kind?.condition?.(code, ask) ?? entryCondition(code, kind?.alternatives({ ...ask, targets }) ?? [])
 }
 
-/** The parameters whose entries are its own. */
+/** Returns the parameters whose entries the parameter uses. */
 function indexedAs({ code, unites }: Pick<SearchParameter, 'code' | 'unites'>): readonly string[] {
   return unites.length > 0 ? unites : [code]
 }
@@ -184,7 +184,7 @@ function refusedModifier(scope: FilterScope, type: string, modifier: string): Op
   return unsupportedName(scope, `has the modifier ${quoted(modifier)}, which is not supported`)
 }
 
-/** `_id`, with the modifier `not`. */
+/** Parses `_id`, which may have the modifier `not`. */
 function parseId(scope: FilterScope, modifier: string | undefined, asks: readonly Ask[]): Condition {
   const wrong = asks.find(({ value }) => !isResourceId(value))
   if (wrong !== undefined) throw invalidValue(wrong, 'an id')
@@ -195,7 +195,7 @@ function parseId(scope: FilterScope, modifier: string | undefined, asks: readonl
 }
 
 /**
- * `_list`: what is in one of these Lists, whatever it says of each item.
+ * Parses `_list`: resources in one of these Lists, whatever the List states about the item.
  *
  * @see https://hl7.org/fhir/R4/search.html#list
  */
@@ -211,7 +211,7 @@ function parseList(scope: FilterScope, modifier: string | undefined, asks: reado
 
 const ITEM = 'item'
 
-/** `_lastUpdated` with prefixes. A resource was updated at one instant, so `sa` is `gt` and `eb` is `lt`. */
+/** Parses `_lastUpdated` with prefixes. A resource is updated at an instant, so `sa` is the same as `gt`, and `eb` the same as `lt`. */
 function parseLastUpdated(scope: FilterScope, modifier: string | undefined, asks: readonly Ask[]): Condition {
   if (modifier !== undefined) throw invalidName(scope, `has the modifier '${modifier}', which _lastUpdated does not take`)
   return anyOf(asks.map(updatedCondition))
@@ -224,7 +224,7 @@ function updatedCondition(ask: Ask): Condition {
   return CONDITIONS[prefix](interval, Math.abs(ask.now - interval.low) / 10)
 }
 
-/** @param slack What `ap` allows on both sides, in milliseconds. */
+/** @param slack Tolerance of `ap` on both sides, in milliseconds. */
 type UpdatedCondition = (interval: Interval, slack: number) => Condition
 
 const after: UpdatedCondition = ({ high }) => ({ kind: 'lastUpdated', from: high + 1 })

@@ -1,13 +1,13 @@
 import { isResourceId, isResourceType, containedType } from '../../storage/index.js'
 import { objectsAt, stringAt, type JsonObject } from '../../json/index.js'
 
-/** Type and id as storage has them. */
+/** Type and id of a resource in storage. */
 export interface StoredAddress {
   readonly type: string
   readonly id: string
 }
 
-/** The resource on this server that a reference leads to: `Type/id`, also with a version after it, or absolute on the base. `undefined` for every other. */
+/** Returns the target of a reference on this server: `Type/id`, perhaps with a version, or absolute with the base. `undefined` for any other. */
 export function localReference(reference: string, base: string | undefined): StoredAddress | undefined {
   const relative = base !== undefined && reference.startsWith(`${base}/`) ? reference.slice(base.length + 1) : reference
   const [type = '', id = '', ...version] = relative.split('/')
@@ -15,22 +15,22 @@ export function localReference(reference: string, base: string | undefined): Sto
   return isVersion && isResourceType(type) && isResourceId(id) ? { type, id } : undefined
 }
 
-/** A resource, and those within it. */
+/** A resource with its contained resources. */
 export interface Container {
-  /** Those within it that a fragment (`#m`) can name, each once. */
+  /** The contained resources that a fragment (`#m`) can name, each once. */
   readonly members: readonly ContainedMember[]
-  /** Where a fragment leads from anywhere within; `#` alone to the container. */
+  /** Returns the target of a fragment; `#` alone is the container. */
   readonly addressOf: (fragment: string) => StoredAddress | undefined
-  /** The type of FHIR that is there. */
+  /** Returns the FHIR type of the target of a fragment. */
   readonly typeOf: (fragment: string) => string | undefined
 }
 
-/** A resource within another. */
+/** A contained resource. */
 export interface ContainedMember extends StoredAddress {
   readonly resource: JsonObject
 }
 
-/** @see https://hl7.org/fhir/R4/references.html#contained */
+/** Finds the contained resources of a resource. @see https://hl7.org/fhir/R4/references.html#contained */
 export function containerOf(resource: JsonObject): Container {
   const type = typeIn(resource)
   const id = stringAt(resource, 'id') ?? ''

@@ -1,24 +1,24 @@
 import { isSubtype, type Ast, type ElementSlot, type TypeDefinition, type TypeModel } from '../../fhirpath/index.js'
 import { isObject, type JsonObject } from '../../json/index.js'
 
-/** Reads what a path finds straight out of the JSON of a value, without making a node of each element on the way. */
+/** Evaluates a path directly on the JSON of a value, without creating a node for each element. */
 export interface DirectPath {
   /**
-   * Adds what the path finds to `found`.
+   * Adds the results of the path to `found`.
    *
-   * @returns False where the JSON has not the shape of its type, such as a text instead of an object: then what was added means nothing, and the
+   * @returns False if the JSON does not have the shape of its type, such as a text instead of an object: the results are then invalid, and the
    *   expression has to be evaluated.
    */
   readonly read: (json: JsonObject, found: unknown[]) => boolean
-  /** Of references: the type that they must lead to (`where(resolve() is Patient)`); any when absent. */
+  /** Type that references in the result must lead to (`where(resolve() is Patient)`); any when absent. */
   readonly target?: string | undefined
 }
 
 /**
- * The reader of a path of plain steps and casts (`Observation.value as Quantity`, `onset.as(Age)`, `name.given`), with `where(resolve() is X)` after
- * it or not; `undefined` for every other expression.
+ * Creates the direct reader for a path of plain steps and casts (`Observation.value as Quantity`, `onset.as(Age)`, `name.given`), perhaps with
+ * `where(resolve() is X)` at its end; `undefined` for any other expression.
  *
- * @param type Of the value from which the path starts.
+ * @param type Type of the value where the path starts.
  */
 export function directPath(ast: Ast, type: TypeDefinition, model: TypeModel): DirectPath | undefined {
   const target = targetOf(ast)
@@ -30,7 +30,7 @@ export function directPath(ast: Ast, type: TypeDefinition, model: TypeModel): Di
   return { read: (json, found) => collect(steps, json, found), target }
 }
 
-/** X of `where(resolve() is X)`. */
+/** Returns X of `where(resolve() is X)`. */
 function targetOf(ast: Ast): string | undefined {
   if (ast.kind !== 'call' || ast.name !== 'where') return undefined
   const [criteria] = ast.args
@@ -40,14 +40,14 @@ function targetOf(ast: Ast): string | undefined {
   return isResolved ? criteria.type.name : undefined
 }
 
-/** A step to the elements of a name. */
+/** A step to the elements with a name. */
 interface Name {
   readonly name: string
-  /** Whether a slot is of the type that the step is cast to. */
+  /** True for a slot of the type that the step is cast to. */
   readonly isCast?: ((slot: ElementSlot) => boolean) | undefined
 }
 
-/** The steps of a path; `undefined` for anything else. */
+/** Returns the steps of a path; `undefined` for any other expression. */
 function namesIn(ast: Ast, type: TypeDefinition, model: TypeModel): readonly Name[] | undefined {
   if (ast.kind === 'member') {
     const before = ast.target === undefined ? [] : namesIn(ast.target, type, model)
@@ -60,12 +60,12 @@ function namesIn(ast: Ast, type: TypeDefinition, model: TypeModel): readonly Nam
 
 interface Cast {
   readonly operand: Ast
-  /** The name of a type. */
+  /** Name of the wanted type. */
   readonly wanted: string
   readonly rule: CastRule
 }
 
-/** `x as T`, `x.as(T)` and `x.ofType(T)`, without a namespace. */
+/** Reads `x as T`, `x.as(T)` and `x.ofType(T)`, without a namespace. */
 function castIn(ast: Ast): Cast | undefined {
   if (ast.kind === 'type')
     return ast.operator === 'is' || ast.type.namespace !== undefined ? undefined : { operand: ast.operand, wanted: ast.type.name, rule: AS }
@@ -76,7 +76,7 @@ function castIn(ast: Ast): Cast | undefined {
 }
 
 interface CastRule {
-  /** Whether the name of a System type stands for the primitive of FHIR, too. */
+  /** Whether the name of a System type also means the FHIR primitive. */
   readonly takesPrimitives: boolean
 }
 
@@ -96,13 +96,13 @@ function castTo(wanted: string, model: TypeModel, { takesPrimitives }: CastRule)
   }
 }
 
-/** Only an element is cast, once, and not the value from which the path starts. */
+/** Adds a cast to the last step. The start value cannot be cast, and a step only once. */
 function castOf(names: readonly Name[] | undefined, isCast: (slot: ElementSlot) => boolean): readonly Name[] | undefined {
   const last = names?.at(-1)
   return names === undefined || last === undefined || last.isCast !== undefined ? undefined : [...names.slice(0, -1), { ...last, isCast }]
 }
 
-/** A member of the JSON, and the steps from what is there; none where the path ends. */
+/** A member of the JSON, and the steps from its value; `next` is absent where the path ends. */
 interface Step {
   readonly jsonName: string
   readonly siblingName: string
@@ -110,7 +110,7 @@ interface Step {
   readonly next: readonly Step[] | undefined
 }
 
-/** Slots of one name that are gone through in the order of the type; of more, as of an extension's value, those that are there in their own order. */
+/** Up to this many slots with one name are read in the order of the type. With more, as for an extension's value, the present ones keep their own order. */
 const FEW = 8
 
 function stepsOf([first, ...rest]: readonly Name[], type: TypeDefinition, model: TypeModel): readonly Step[] | undefined {
@@ -121,7 +121,7 @@ function stepsOf([first, ...rest]: readonly Name[], type: TypeDefinition, model:
   const steps: Step[] = []
   for (const { jsonName, siblingName, type: name } of slots) {
     const child = model.type(name)
-    // A resource says itself of what type it is.
+    // The type of a resource is known only from its content.
     if (child === undefined || child.kind === 'resource') return undefined
     const next = rest.length === 0 ? undefined : stepsOf(rest, child, model)
     if (rest.length > 0 && next === undefined) return undefined
@@ -141,7 +141,7 @@ function collect(steps: readonly Step[], holder: JsonObject, found: unknown[]): 
 
 function collectStep(step: Step, holder: JsonObject, found: unknown[]): boolean {
   const value = holder[step.jsonName]
-  // Children that an extended null has.
+  // A null with extensions may have children.
   if (value === undefined || value === null) return step.next === undefined || !hasSibling(holder, step)
   if (Array.isArray(value)) {
     for (const item of value) if (!collectOne(step, item, found)) return false

@@ -14,18 +14,18 @@ import { checkOptions, inputShape, TEXT, type InputShape } from '../../input/ind
 
 /** Options of `createIndexer`. */
 export interface IndexerOptions {
-  /** Address of this server, without a slash at its end: an absolute reference on it is found as a local one. */
+  /** Address of this server, without a trailing slash: an absolute reference with this base is indexed as a local one. */
   readonly base?: string | undefined
 }
 
 const SHAPE: InputShape = inputShape<IndexerOptions>({ base: TEXT })
 
 /**
- * Makes the function that turns a resource into index entries: those of its type's search parameters, those by which definitions are
- * resolved, and those of modifiers with entries of their own under `<code>:<modifier>`; and those of the resources within it. Expressions are
+ * Creates an indexer, which creates the index entries of a resource: those of its type's search parameters, those by which definitions are
+ * resolved, and those of modifiers with separate entries under `<code>:<modifier>`; and the entries of contained resources. Expressions are
  * compiled at their first use.
  *
- * @throws {TypeError} for an option that is unknown or of another type.
+ * @throws {TypeError} for an option that is unknown or of the wrong type.
  */
 export function createIndexer(parameters: SearchParameters, options: IndexerOptions = {}): Indexer {
   checkOptions('createIndexer', SHAPE, options)
@@ -43,7 +43,7 @@ export function createIndexer(parameters: SearchParameters, options: IndexerOpti
     const found: IndexEntry[] = []
     for (const parameter of applying(shape, stringAt(resource, 'resourceType') ?? '')) {
       const finding = findingOf(scope, parameter)
-      // Looking takes long in a long list, also where nothing is found.
+      // A search through a long list takes long, even if it finds nothing.
       yield
       if (finding.count === 0) continue
       const entries = finding.count <= PORTION ? distinct(finding.entries(0, finding.count)) : yield* entriesOfMany(finding)
@@ -71,7 +71,7 @@ function referenceTo({ type, id }: ContainedMember): IndexEntry {
   return { param: CONTAINED_PARAM, system: type, value: id }
 }
 
-/** The id that a resource has within its container; storage has it under another. */
+/** Creates the entry for the id of a resource within its container; its id in storage is different. */
 function idEntry(member: JsonObject): IndexEntry {
   return { param: '_id', value: stringAt(member, 'id') ?? '' }
 }
@@ -80,11 +80,11 @@ interface IndexScope extends Pick<Container, 'addressOf'>, Pick<Selection, 'valu
   readonly base: string | undefined
 }
 
-/** What a parameter finds in a resource. */
+/** The values that a parameter finds in a resource. */
 interface Finding {
-  /** How many values. */
+  /** Number of values. */
   readonly count: number
-  /** The entries of some of them. */
+  /** Creates the entries of a range of values. */
   readonly entries: (from: number, to: number) => readonly IndexEntry[]
 }
 
@@ -97,7 +97,7 @@ function findingOf(scope: IndexScope, parameter: SearchParameter): Finding {
   return { count: items.length, entries: (from, to) => tupleEntries(scope, parameter, items.slice(from, to)) }
 }
 
-/** Values whose entries are made before others may run. */
+/** Number of values whose entries are created in one step. */
 const PORTION = 256
 
 function* entriesOfMany({ count, entries }: Finding): Work<Iterable<IndexEntry>> {
@@ -146,7 +146,7 @@ function tuplesOf(scope: IndexScope, { components }: SearchParameter, item: Item
   return tupleFields(components, parts)
 }
 
-/** Written out for texts, of which most entries are, so that each is one object: members that are spread after another take one more, as large. */
+/** Creates an entry. Written out for texts, which most entries have, because spreading takes a second object of the same size. */
 function entryOf(param: string, fields: EntryFields): IndexEntry {
   const { system, value, text, low, high } = fields
   if (value === undefined || low !== undefined || high !== undefined) return { param, ...fields }
@@ -154,7 +154,7 @@ function entryOf(param: string, fields: EntryFields): IndexEntry {
   return text === undefined ? { param, system, value } : { param, system, value, text }
 }
 
-/** So few entries are compared with each other, rather than by keys that are written for them. */
+/** Up to this many entries are compared pairwise instead of by key. */
 const FEW = 8
 
 function distinct(entries: readonly IndexEntry[]): readonly IndexEntry[] {

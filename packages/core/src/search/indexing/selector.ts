@@ -18,22 +18,22 @@ import { localReference } from './address.js'
 import type { DirectPath } from './direct-path.js'
 import { shapeFinder, type KnownShape, type Shape } from './shapes.js'
 
-/** What an expression finds from the root of a resource, or from what was found in it before, as it is in the resource's JSON. */
+/** Returns the values, as JSON, that an expression finds from the root of a resource or from an item found before. */
 export type ValuesOf = (expression: string, from?: Item) => readonly unknown[]
 
 /**
- * Evaluates the expressions of search parameters: each is compiled once, and evaluated once from one place of a resource. What two branches
- * of a union find is found twice.
+ * Evaluates the expressions of search parameters: each is compiled once, and evaluated once for each place of a resource. A value that two branches
+ * of a union find is returned twice.
  */
 export interface Selector {
-  /** @param typeOf The type that a fragment (`#m`) leads to. */
+  /** Creates the selection for a resource. @param typeOf Returns the type of the target of a fragment (`#m`). */
   ofResource(root: FhirNode, typeOf: TypeOf): Selection
 }
 
-/** What expressions find in a resource. */
+/** Evaluates expressions on one resource. */
 export interface Selection {
   readonly valuesOf: ValuesOf
-  /** What an expression finds from the root, to continue from there. */
+  /** Returns the items that an expression finds from the root, as start of further expressions. */
   readonly itemsOf: (expression: string) => readonly Item[]
   /** The shape of its root. */
   readonly shape: Shape
@@ -41,10 +41,10 @@ export interface Selection {
 
 type TypeOf = (fragment: string) => string | undefined
 
-/** Published expressions step over each element a few times; how many elements there are, the limit on bodies says. */
+/** Published expressions visit each element a few times, and the limit on bodies bounds the number of elements. */
 const INDEXING: FhirPathBudget = { steps: 100_000_000, items: 10_000_000 }
 
-/** @param base Address of this server; absolute references on it have a type. */
+/** Creates a selector. @param base Address of this server, to find the type of absolute references. */
 export function createSelector(model: TypeModel, base: string | undefined): Selector {
   const hostOf = (typeOf: TypeOf): FhirPathHost => ({
     resolve: (address = '', from) => typedStub(model, typeOf(address) ?? targetType(address, from?.value, base)),
@@ -82,18 +82,18 @@ export function createSelector(model: TypeModel, base: string | undefined): Sele
   }
 }
 
-/** Where expressions start. */
+/** An item where expressions start. */
 interface Place {
   readonly item: Item
   readonly shape: KnownShape
 }
 
-/** Composites ask for the same components of the same values. */
+/** Keeps results by expression, because composites evaluate the same components for the same values. */
 interface FoundBefore extends Place {
   readonly found: Map<string, readonly unknown[]>
 }
 
-/** Expressions resolve references only to ask for the target's type, which the reference itself states. */
+/** Expressions resolve references only to test the target's type, which the reference itself states. */
 function typedStub(model: TypeModel, type: string | undefined): FhirNode | undefined {
   return type === undefined ? undefined : rootNode(model, { resourceType: type })
 }
@@ -103,7 +103,7 @@ interface DirectReading {
   readonly leadsTo: (reference: unknown, type: string) => boolean
 }
 
-/** Adds what a direct path finds; false, and nothing added, where the path has to be evaluated. */
+/** Adds the results of a direct path. Returns false and adds nothing if the path has to be evaluated. */
 function pushDirect(found: unknown[], direct: DirectPath | undefined, { item, leadsTo }: DirectReading): boolean {
   if (direct === undefined || !isNode(item) || !isObject(item.value)) return false
   const before = found.length
@@ -122,14 +122,14 @@ function pushValues(found: unknown[], items: Evaluated): void {
   for (const item of itemsIn(items)) found.push(isNode(item) ? item.value : item)
 }
 
-/** Without elements that have extensions only. */
+/** Removes elements that have only extensions. */
 function itemsIn(items: Evaluated): readonly Item[] {
   return items === PENDING ? [] : items.filter((item) => !isNode(item) || item.value !== undefined)
 }
 
 /**
- * The type of what a Reference leads to, as far as it says itself: by its address, on this server or another, or by `type`, where it has an
- * identifier only.
+ * Returns the type of the target of a Reference, as far as the Reference states it: by its address, on this server or another, or by `type`, for a
+ * Reference with only an identifier.
  *
  * @param address The `reference` of the Reference, if it has one.
  * @param base Address of this server.

@@ -12,9 +12,9 @@ import {
 } from '../../fhirpath/index.js'
 import { directPath, type DirectPath } from './direct-path.js'
 
-/** Which members something has, whatever they hold: most resources of a type have one of few shapes. */
+/** The members that an object has, whatever their values: most resources of a type have one of a few shapes. */
 export interface Shape {
-  /** Whether an expression may find anything. */
+  /** Returns whether an expression may find anything. */
   mayFind(expression: string): boolean
 }
 
@@ -26,11 +26,11 @@ export interface KnownShape extends Shape {
 /** A branch for values of one type. */
 interface ApplyingBranch {
   readonly path: CompiledPath
-  /** Absent where the path has to be evaluated. */
+  /** The direct reader; absent if the path has to be evaluated. */
   readonly direct: DirectPath | undefined
 }
 
-/** Makes the function that gives the shape of an item: expressions are compiled once, and asked of each shape once. */
+/** Creates the function that returns the shape of an item. Expressions are compiled once, and tested once per shape. */
 export function shapeFinder(model: TypeModel): (item: Item) => KnownShape {
   const branchesOf = branchCompiler(model)
   const shapes = new Map<string, KnownShape>()
@@ -39,7 +39,7 @@ export function shapeFinder(model: TypeModel): (item: Item) => KnownShape {
     const key = isNode(item) ? keyOfShape(item, children) : ''
     const known = shapes.get(key)
     if (known !== undefined) return known
-    // What the model does not know is of one type, whatever it is.
+    // Types that the model does not know all have the same name.
     const type = isNode(item) ? model.type(item.type.name) : undefined
     const made = knownShape((expression) =>
       branchesOf(expression)
@@ -67,13 +67,13 @@ function branchCompiler(model: TypeModel): (expression: string) => readonly Bran
 interface Branch {
   readonly path: CompiledPath
   readonly ast: Ast
-  /** Most parameters of a type find nothing in most resources: the children that they need show this faster than an evaluation. */
+  /** Most parameters of a type find nothing in most resources; testing for the children that they need is faster than evaluating them. */
   readonly needs: readonly Need[] | undefined
 }
 
 type Children = ReadonlyMap<string, readonly ElementSlot[]>
 
-/** Shapes that are remembered: those of a source are few, and somebody may send any. */
+/** Maximum number of cached shapes: one source has few shapes, but a client may send any number. */
 const MOST_SHAPES = 1_000
 const LONGEST_SHAPE = 1_000
 
@@ -87,28 +87,28 @@ function knownShape(applying: (expression: string) => readonly ApplyingBranch[])
   return { branchesOf, mayFind: (expression) => branchesOf(expression).length > 0 }
 }
 
-/** Members by their names in JSON, which name the types of choices, too. */
+/** Creates the key from the JSON names of members, which include the types of choices. */
 function keyOfShape({ type }: FhirNode, children: Children | undefined): string {
   let key = type.name
   if (children !== undefined) for (const slots of children.values()) for (const { jsonName } of slots) key += ` ${jsonName}`
   return key
 }
 
-/** What is not a node has no children, and is asked everything. */
+/** An item that is not a node has no children; every expression is evaluated on it. */
 function mayApply(model: TypeModel, { needs }: Branch, children: Children | undefined): boolean {
   return needs === undefined || children === undefined || isAnyMet(model, needs, children)
 }
 
-/** A child of the focus without which an expression finds nothing. */
+/** A child of the focus that an expression needs to find anything. */
 interface Need {
   readonly name: string
-  /** The type that it is cast to. */
+  /** Type that the child is cast to. */
   readonly type?: string | undefined
 }
 
 /**
- * Children of which an expression needs one: a focus that has none of them need not be asked. `undefined` where that is unknown, as of
- * `exists()`, which finds `false`.
+ * Returns the children of which an expression needs at least one to find anything. `undefined` where that is unknown, as for `exists()`, which returns
+ * `false` for an empty focus.
  */
 export function needsOf(ast: Ast): readonly Need[] | undefined {
   if (ast.kind === 'member') return needsOfStep(ast.name, ast.target)
@@ -117,7 +117,7 @@ export function needsOf(ast: Ast): readonly Need[] | undefined {
   return ast.kind === 'binary' && ast.operator === '|' ? needsOfUnion(ast) : undefined
 }
 
-/** Whether one of the needs may be met; it is not by a choice of another type. */
+/** True if one of the needs may be met. A choice of another type does not meet a need. */
 export function isAnyMet(model: TypeModel, needs: readonly Need[], children: ReadonlyMap<string, readonly ElementSlot[]>): boolean {
   for (const { name, type } of needs) {
     const slots = children.get(name)
@@ -126,18 +126,18 @@ export function isAnyMet(model: TypeModel, needs: readonly Need[], children: Rea
   return false
 }
 
-/** What is not a choice is looked at when it is cast, as are types that the model does not know. */
+/** Elements that are not choices, and unknown types, are tested only when the cast is evaluated. */
 function mayBe(model: TypeModel, { isChoice, type }: ElementSlot, wanted: string): boolean {
   const present = isChoice && model.type(wanted) !== undefined ? model.type(type) : undefined
   return present === undefined || isSubtype(model, present, wanted)
 }
 
-/** Functions that find nothing in nothing. */
+/** Functions that return nothing for an empty input. */
 const PASSING: ReadonlySet<string> = new Set(['extension', 'first', 'resolve', 'where'])
 
 const CASTS: ReadonlySet<string> = new Set(['as', 'ofType'])
 
-/** At the head of a path the name of a type means the focus, or else an element. */
+/** At the head of a path, the name of a type means the focus; otherwise a name means an element. */
 function needsOfStep(name: string, target: Ast | undefined): readonly Need[] | undefined {
   if (target === undefined) return isTypeName(name) ? undefined : [{ name }]
   return isHead(target) ? [{ name: target.name }, { name }] : needsOf(target)
@@ -150,7 +150,7 @@ function needsOfCall({ name, target, args: [type] }: Ast & { kind: 'call' }): re
   return name === 'extension' ? needsOfStep(name, target) : needsOf(target)
 }
 
-/** The cast decides only where the child itself is cast, and not what is found in it. */
+/** Adds the type of the cast to a need only if the child itself is cast, and not an element inside it. */
 function castTo(type: string, operand: Ast): readonly Need[] | undefined {
   const needs = needsOf(operand)
   const isChild = operand.kind === 'member' && (operand.target === undefined || isHead(operand.target))

@@ -4,9 +4,9 @@ import { invalidValue, textFields, type Alternatives, type Ask, type EntryFields
 import { kindOf } from './registry.js'
 
 /**
- * A composite matches tuples of values that belong together. The first component of a tuple keeps its place in the entry (`system`,
- * `value`); of the second, a token or a unit goes to `text` and a number or time to `low` and `high`; of three, the numbers of the second
- * and third go to `low` and `high`. What a kind can be in a tuple is its `tuple`.
+ * A component of a composite parameter, which matches tuples of values that belong together. The first component of a tuple keeps its place in the entry
+ * (`system`, `value`); of the second, a token or a unit goes to `text` and a number or time to `low` and `high`; of three, the numbers of the second
+ * and third go to `low` and `high`. `tuple` of a kind defines which components it can be.
  *
  * @see https://hl7.org/fhir/R4/search.html#composite
  */
@@ -15,14 +15,14 @@ export interface TupleComponent {
   readonly targets: readonly string[]
 }
 
-/** Whether tuples of these components fit into entries. */
+/** True if tuples of these components fit into entries. */
 export function isSupportedTuple([first, second, third, ...rest]: readonly TupleComponent[]): boolean {
   const [head, middle, last] = [first, second, third].map((component) => component && kindOf(component.type)?.tuple)
   if (head?.first !== true || rest.length > 0) return false
   return third === undefined ? middle?.second !== undefined : middle?.coordinate !== undefined && last?.coordinate !== undefined
 }
 
-/** The entries of one tuple: `values` has for each component the fields of its values. */
+/** Creates the entries of one tuple. @param values For each component, the fields of its values. */
 export function tupleFields(components: readonly TupleComponent[], values: readonly (readonly EntryFields[])[]): readonly EntryFields[] {
   const [firsts = [], seconds = [], thirds] = values
   const second = kindOf(components[1]?.type ?? '')?.tuple?.second
@@ -36,7 +36,7 @@ function coordinates(seconds: readonly EntryFields[], thirds: readonly EntryFiel
   )
 }
 
-/** What a query for a tuple (`a$b`) demands. */
+/** Parses a query for a tuple (`a$b`). */
 export function tupleTests(components: readonly TupleComponent[], ask: Ask): Alternatives {
   const parts = splitUnescaped(ask.value, '$')
   if (parts.length !== components.length) throw invalidValue(ask, `a tuple of ${components.length} values separated by $`)

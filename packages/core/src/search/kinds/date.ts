@@ -18,7 +18,7 @@ export const dateKind: SearchKind = {
   tuple: { second: { fields: (fields) => [boundsOnly(fields)] } },
 }
 
-/** The milliseconds of a search value, and for `ap` those within a tenth of its distance from now. */
+/** Returns the milliseconds of a search value; for `ap`, with a tolerance of a tenth of its distance from now. */
 export function rangeOf(ask: Ask, text: string): Range {
   const exact = dateInterval(text)
   if (exact === undefined) throw invalidValue(ask, 'a date')
@@ -26,7 +26,7 @@ export function rangeOf(ask: Ask, text: string): Range {
   return { exact, ordered: exact, approximate: { low: exact.low - slack, high: exact.high + slack }, upper: 'le' }
 }
 
-/** Of a date, dateTime, instant, Period or Timing. */
+/** Returns the interval of a date, dateTime, instant, Period or Timing. */
 function timeOf(value: unknown): Interval | undefined {
   if (isString(value)) return dateInterval(value)
   if (!isObject(value)) return undefined

@@ -9,8 +9,8 @@ import { invalidValue, type Ask } from './kind.js'
 import { localReference, type StoredAddress } from '../indexing/address.js'
 
 /**
- * Parses `:above` and `:below` of a reference: to the resource itself, and to all that it is part of, or that are part of it. The parameter `partof` or
- * `part-of` of the type says what is part of what.
+ * Parses `:above` and `:below` of a reference: matches the resource itself, and all that it is part of (`above`) or that are part of it (`below`). The
+ * parameter `partof` or `part-of` of the type defines the hierarchy.
  *
  * @see https://hl7.org/fhir/R4/search.html#recursive
  */
@@ -27,7 +27,7 @@ export async function parseHierarchy(scope: FilterScope, parameter: SearchParame
   return anyOf(conditions)
 }
 
-/** The resource that a value names. A bare id is enough where only one type that the reference may lead to has a hierarchy. */
+/** Returns the resource that a value names. An id alone is enough if only one target type of the reference has a hierarchy. */
 function memberOf(scope: FilterScope, { targets }: SearchParameter, ask: Ask): StoredAddress {
   const text = unescaped(ask.value)
   const types = targets.filter((type) => partOf(scope, type) !== undefined)
@@ -40,18 +40,18 @@ function memberOf(scope: FilterScope, { targets }: SearchParameter, ask: Ask): S
   return member
 }
 
-/** The parameter by which resources of a type say what they are part of. */
+/** Returns the parameter by which resources of a type state what they are part of. */
 function partOf({ options: { parameters } }: FilterScope, type: string): string | undefined {
   const found = ['partof', 'part-of'].map((code) => parameters.find(type, code)).find((parameter) => parameter?.targets.includes(type))
   return found?.code
 }
 
-/** Most resources of a hierarchy that one search looks at. */
+/** Maximum number of resources of a hierarchy in one search. */
 const MAX_MEMBERS = 10_000
 const PAGE = 1_000
 
 /**
- * The ids of a resource and of all that it is part of, or that are part of it, over any number of steps.
+ * Finds the ids of a resource and of all that it is part of, or that are part of it, over any number of steps.
  *
  * @throws {OperationError} `too-costly` for more than 10,000.
  */
@@ -73,7 +73,7 @@ export async function hierarchyOf(storage: Pick<Storage, 'search'>, question: Hi
   return [...known]
 }
 
-/** One step up or down from any of these. */
+/** Creates the condition for one step up or down from any of these resources. */
 function neighbours({ type, param, modifier }: HierarchyQuestion, ids: readonly string[]): Condition {
   if (modifier === 'above') return { kind: 'referredBy', param, query: { type, where: { kind: 'id', ids } } }
   return oneOf(param, type, ids)

@@ -4,9 +4,9 @@ import { splitUnescaped, unescaped } from '../written-values.js'
 import { invalidValue, type Alternatives, type Ask, type SearchKind } from './kind.js'
 
 /**
- * `near` of Location, the one special parameter of R4 that has an expression: `latitude|longitude|distance|units`. A position is an entry
- * with its latitude as `low` and its longitude as `high`. The circle is covered by bands of latitude, each as wide as the circle is at
- * its widest there, so that nothing within the distance is missed and nothing is found that is more than a sixteenth further away.
+ * `near` of Location, the only special parameter of R4 with an expression: `latitude|longitude|distance|units`. The entry of a position has
+ * its latitude as `low` and its longitude as `high`. The circle is covered by bands of latitude, each as wide as the widest part of the circle
+ * in it, so that no position within the distance is missed, and no position is found that is more than a sixteenth further away.
  *
  * @see https://hl7.org/fhir/R4/location.html#positional
  */
@@ -22,7 +22,7 @@ export const nearKind: SearchKind = {
   sortField: () => undefined,
 }
 
-/** A circle on the earth: degrees, and its radius as an angle. */
+/** A circle on the earth: its centre in degrees, and its radius as an angle. */
 interface Circle {
   readonly latitude: number
   readonly longitude: number
@@ -30,7 +30,7 @@ interface Circle {
 }
 
 const EARTH_METRES = 6_371_008.8
-/** About a quarter of the way round, beyond which circles grow smaller again. */
+/** About a quarter of the circumference of the earth, beyond which circles become smaller again. */
 const MAX_METRES = 10_000_000
 const DEGREES = 180 / Math.PI
 const METRES: ReadonlyMap<string, number> = new Map([
@@ -61,7 +61,7 @@ function invalid(ask: Ask): Error {
   return invalidValue(ask, 'a position with a distance up to 10,000 km (latitude|longitude|distance|units, with km, m, [mi_us] or [mi_i])')
 }
 
-/** The part of a circle between two parallels: degrees, `width` on both sides of the longitude. */
+/** The part of a circle between two parallels, in degrees; `width` is the extent on each side of the longitude. */
 interface Band {
   readonly south: number
   readonly north: number
@@ -81,13 +81,13 @@ function bandsOf(circle: Circle): readonly Band[] {
   }).filter(({ south, north }) => south <= north)
 }
 
-/** The circle is widest towards its pole at the parallel where its meridians touch it, and narrower the further from that. */
+/** Returns the greatest width in a band. The circle is widest at the parallel, towards the pole, where meridians touch it. */
 function widthBetween(circle: Circle, south: number, north: number): number {
   const widest = Math.asin(Math.min(1, Math.max(-1, Math.sin(circle.latitude / DEGREES) / Math.cos(circle.angle)))) * DEGREES
   return widthAt(circle, Math.min(north, Math.max(south, widest)))
 }
 
-/** Half the width of the circle on a parallel, in degrees: the angle of which cos(angle) = sin(a) sin(b) + cos(a) cos(b) cos(width). */
+/** Returns half the width of the circle on a parallel, in degrees, from cos(angle) = sin(a) sin(b) + cos(a) cos(b) cos(width). */
 function widthAt({ latitude, angle }: Circle, parallel: number): number {
   const [a, b] = [latitude / DEGREES, parallel / DEGREES]
   const across = Math.cos(a) * Math.cos(b)
@@ -96,7 +96,7 @@ function widthAt({ latitude, angle }: Circle, parallel: number): number {
   return Math.acos(Math.min(1, cosine)) * DEGREES
 }
 
-/** A band that goes over the meridian of 180 degrees lies on both sides of it; one all round the pole has every longitude. */
+/** Creates the comparisons of a band: two alternatives if it crosses the meridian of 180 degrees, without longitude if it surrounds a pole. */
 function bandTests({ south, north, longitude, width }: Band): Alternatives {
   const between = (field: 'low' | 'high', from: number, to: number): readonly Comparison[] => [
     { field, op: 'ge', operand: from },

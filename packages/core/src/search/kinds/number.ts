@@ -16,7 +16,7 @@ export const numberKind: SearchKind = {
   tuple: { second: { fields: (fields) => [boundsOnly(fields)] }, coordinate: (ask) => numberTests(ask, ask.value) },
 }
 
-/** Reads a number with its prefix. Its precision counts for `eq` and `ne` only (R4 search 3.1.1.4.5). */
+/** Parses a number with its prefix. Its precision matters only for `eq` and `ne` (R4 search 3.1.1.4.5). */
 export function numberTests(ask: Ask, text: string): Alternatives {
   const [prefix, digits] = splitPrefix(text)
   const written = writtenNumber(digits)
@@ -32,7 +32,7 @@ export function numberTests(ask: Ask, text: string): Alternatives {
   return intervalTests(prefix, range)
 }
 
-/** The bounds of a Range; `undefined` when both ends are open. */
+/** Returns the bounds of a Range; `undefined` when both ends are open. */
 export function rangeBounds(low: unknown, high: unknown): Interval | undefined {
   if (typeof low !== 'number' && typeof high !== 'number') return undefined
   return {
@@ -41,14 +41,14 @@ export function rangeBounds(low: unknown, high: unknown): Interval | undefined {
   }
 }
 
-/** A number as it was written in a search. */
+/** A number as written in a search. */
 export interface WrittenNumber {
   readonly value: number
-  /** The numbers that are written so when rounded: from `low` up to, but without, `high`. */
+  /** The numbers that round to it: from `low` up to, but not including, `high`. */
   readonly rounded: Interval
 }
 
-/** Reads a FHIR decimal; `undefined` for any other text. `5.40` means 5.395 up to 5.405, `1e2` for 50 up to 150. */
+/** Parses a FHIR decimal; `undefined` for any other text. `5.40` means 5.395 to 5.405, `1e2` means 50 to 150. */
 export function writtenNumber(text: string): WrittenNumber | undefined {
   const parts = /^[+-]?\d{1,40}(?:\.(\d{1,40}))?(?:[eE]([+-]?\d{1,3}))?$/.exec(text)
   const value = Number(text)

@@ -32,14 +32,14 @@ export const quantityKind: SearchKind = {
   },
 }
 
-/** What a search says about a quantity. */
+/** The comparisons of a search for a quantity. */
 interface QuantityTests {
   readonly numbers: Alternatives
   readonly code: string | undefined
   readonly system: string | undefined
 }
 
-/** Reads `number`, `number|system|code` and `number||code`. */
+/** Parses `number`, `number|system|code` and `number||code`. */
 function quantityTests(ask: Ask): QuantityTests {
   const [number = '', system = '', code = '', extra] = splitUnescaped(ask.value, '|').map(unescaped)
   if (extra !== undefined || (system !== '' && code === ''))
@@ -47,7 +47,7 @@ function quantityTests(ask: Ask): QuantityTests {
   return { numbers: numberTests(ask, number), code: code || undefined, system: system || undefined }
 }
 
-/** What a quantity demands as the second component of a tuple, where its unit is in `text`. */
+/** Creates the comparisons of a quantity as second component of a tuple, where its unit is in `text`. */
 function quantityTailTests(ask: Ask): Alternatives {
   const { numbers, code, system } = quantityTests(ask)
   if (code === undefined) return numbers
@@ -55,7 +55,7 @@ function quantityTailTests(ask: Ask): Alternatives {
   return numbers.map((test) => [...test, { field: 'text', op: 'eq', operand }])
 }
 
-/** Entries of a Quantity (Age, Count, Distance, Duration, SimpleQuantity), Money or Range. */
+/** Creates the entries of a Quantity (Age, Count, Distance, Duration, SimpleQuantity), Money or Range. */
 function quantityFields(value: unknown): readonly EntryFields[] {
   if (!isObject(value)) return []
   const low = objectAt(value, 'low')
@@ -75,7 +75,7 @@ function boundsOf(quantity: JsonObject): Interval | undefined {
   }
 }
 
-/** The unit by its code and, where that differs, by its text. */
+/** Returns the unit by its code and, if different, by its text. */
 function unitsOf(quantity: JsonObject): readonly EntryFields[] {
   const currency = stringAt(quantity, 'currency')
   if (currency !== undefined) return [{ system: CURRENCIES, value: currency }]

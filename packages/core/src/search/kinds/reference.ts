@@ -11,7 +11,7 @@ import { invalidValue, type Alternatives, type Ask, type EntryFields, type Index
 import { tokenKind, tokenTest } from './token.js'
 import { uriKind } from './uri.js'
 
-/** References. Those of a parameter that looks at canonicals only have a hierarchy of versions, others one of resources. */
+/** References. For parameters with only canonicals, `:above` and `:below` use the hierarchy of versions; for others, that of resources. */
 export const referenceKind: SearchKind = {
   name: 'reference',
   fields: referenceFields,
@@ -28,7 +28,7 @@ export const referenceKind: SearchKind = {
   tuple: { first: true },
 }
 
-/** `_profile`, a canonical that R4 calls a uri. */
+/** `_profile`, a canonical that R4 declares as a uri. */
 export const profileKind: SearchKind = {
   ...referenceKind,
   name: 'profile',
@@ -48,7 +48,7 @@ function identifierFields(reference: unknown): readonly EntryFields[] {
   return identifier === undefined || stringAt(identifier, 'value') === undefined ? [] : tokenKind.fields(identifier, {})
 }
 
-/** Entries of a Reference, a canonical, a uri, or a resource in its place. Of a reference that leads nowhere it is only known that there is one. */
+/** Creates the entries of a Reference, a canonical, a uri, or an inline resource. A reference without a known target has an entry without fields. */
 function referenceFields(value: unknown, { base, addressOf }: IndexHints): readonly EntryFields[] {
   const text = isObject(value) ? stringAt(value, 'reference') : value
   if (isString(text)) return text.startsWith('#') ? [fragmentFields(addressOf?.(text))] : addressFields(text, base)
@@ -94,15 +94,15 @@ function localTests(ask: Ask, { type, id }: StoredAddress): Alternatives {
   ]
 }
 
-/** A bare id may be of any target type; every system begins with nothing, and an absent one does not. */
+/** An id alone may belong to any target type. The empty prefix matches every present system, but not an absent one. */
 function typeTest({ modifier, targets }: Ask): Comparison {
   if (modifier !== undefined) return { field: 'system', op: 'eq', operand: modifier }
   return targets.length > 0 ? { field: 'system', op: 'in', operands: targets } : { field: 'system', op: 'prefix', operand: '' }
 }
 
 /**
- * What `:above` and `:below` of canonicals demand, by version: below `url|1.2` are 1.2 and all that begins with `1.2.`; above `url|1.2.3` are 1.2.3, 1.2
- * and 1. A reference without version is neither.
+ * Parses `:above` and `:below` of canonicals, which compare versions: below `url|1.2` are 1.2 and all that begin with `1.2.`; above `url|1.2.3` are
+ * 1.2.3, 1.2 and 1. A reference without version never matches.
  *
  * @throws {OperationError} `search-invalid` for a canonical without version.
  * @see https://hl7.org/fhir/R4/search.html#recursive
@@ -116,7 +116,7 @@ function versionTests(ask: Ask): Alternatives {
   return [[{ field: 'value', op: 'in', operands: versionsAbove(version).map((above) => formatCanonical(url, above)) }]]
 }
 
-/** `1`, `1.2` and `1.2.3` of `1.2.3`. */
+/** Returns `1`, `1.2` and `1.2.3` for `1.2.3`. */
 function versionsAbove(version: string): readonly string[] {
   const points = Array.from(version.matchAll(/\./g), ({ index }) => index)
   return [...points, version.length].map((end) => version.slice(0, end))

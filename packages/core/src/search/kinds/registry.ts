@@ -27,12 +27,12 @@ const KINDS: readonly SearchKind[] = [
 const BY_NAME: ReadonlyMap<string, SearchKind> = new Map(KINDS.map((kind) => [kind.name, kind]))
 const BY_CODE: ReadonlyMap<string, SearchKind> = new Map(KINDS.flatMap((kind) => (kind.codes ?? []).map((code) => [code, kind] as const)))
 
-/** The kind of this name; `undefined` for `composite`. */
+/** Returns the kind with this name; `undefined` for `composite`. */
 export function kindOf(name: string): SearchKind | undefined {
   return BY_NAME.get(name)
 }
 
-/** The name of the kind of a search parameter. */
+/** Returns the name of the kind of a search parameter. */
 export function kindNameOf({ code, type }: { readonly code: string; readonly type: string }): string {
   return BY_CODE.get(code)?.name ?? type
 }

@@ -6,8 +6,8 @@ import { wordsIn } from './words.js'
 import { invalidValue, type SearchKind } from './kind.js'
 
 /**
- * `phonetic` of Patient, Person and Practitioner: family and given names by the sound of their words (Double Metaphone), which is that of
- * English with an ear for other European languages. R4 leaves the rules open. Every word of a value must sound like one of a name.
+ * `phonetic` of Patient, Person and Practitioner: family and given names by the sound of their words (Double Metaphone, for English and, to some
+ * extent, other European languages). R4 leaves the rules open. Every word of a value must sound like a word of the name.
  */
 export const soundsKind: SearchKind = {
   name: 'sounds',
@@ -28,7 +28,7 @@ export const soundsKind: SearchKind = {
   sortField: () => undefined,
 }
 
-/** One or two sounds; a word of other than Latin letters, which has none, is its own sound. */
+/** Returns one or two sounds of a word; the word itself if it has none, because it is not in Latin letters. */
 function soundsOf(word: string): readonly string[] {
   const sounds = new Set(doubleMetaphone(word).filter((sound) => sound !== ''))
   return sounds.size === 0 ? [word] : [...sounds]

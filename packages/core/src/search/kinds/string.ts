@@ -24,7 +24,7 @@ export const stringKind: SearchKind = {
   },
 }
 
-/** The folded text of a value. @throws {OperationError} `search-invalid` when nothing is left, which would match everything. */
+/** Returns the folded text of a value. @throws {OperationError} `search-invalid` for an empty text, which would match everything. */
 export function foldedText(ask: Ask): string {
   const text = fold(unescaped(ask.value))
   if (text === '') throw invalidValue(ask, 'a text')

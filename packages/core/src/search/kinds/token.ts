@@ -37,7 +37,7 @@ export const tokenKind: SearchKind = {
   },
 }
 
-/** What `code`, `system|code`, `system|` and `|code` demand of an entry's `system` and `value`. */
+/** Parses `code`, `system|code`, `system|` and `|code` into comparisons with an entry's `system` and `value`. */
 export function tokenTest(ask: Ask): readonly Comparison[] {
   const [first = '', second, third] = splitUnescaped(ask.value, '|').map(unescaped)
   if (third !== undefined || (first === '' && (second ?? '') === ''))
@@ -47,7 +47,7 @@ export function tokenTest(ask: Ask): readonly Comparison[] {
   return second === '' ? [system] : [{ field: 'value', op: 'eq', operand: second }, system]
 }
 
-/** Entries of a Coding, CodeableConcept, Identifier, ContactPoint, code, string, id or boolean. */
+/** Creates the entries of a Coding, CodeableConcept, Identifier, ContactPoint, code, string, id or boolean. */
 function tokenFields(value: unknown, { system }: IndexHints = {}): readonly EntryFields[] {
   if (isString(value)) return [coded({ system, code: value })]
   if (typeof value === 'boolean') return [{ value: String(value) }]
@@ -80,7 +80,7 @@ function isContactPoint(value: JsonObject): boolean {
   return CONTACT_SYSTEMS.has(stringAt(value, 'system') ?? '') || Object.hasOwn(value, 'rank')
 }
 
-/** R4 takes the use for the system of a ContactPoint; its own system (`phone`, `email`) is what people ask for. */
+/** R4 defines the use as the system of a ContactPoint; its own system (`phone`, `email`) is indexed too, because people search by it. */
 function contactFields(contact: JsonObject): readonly EntryFields[] {
   const code = stringAt(contact, 'value')
   const systems = [stringAt(contact, 'use'), stringAt(contact, 'system')].filter(isString)
@@ -98,7 +98,7 @@ function coded({ system, code, text }: Token): EntryFields {
   return text === undefined ? fields : { ...fields, text: fold(text) }
 }
 
-/** The bounds of an entry with every form in which a search can name its code: alone, with its system, with none, or by the system alone. */
+/** Combines the bounds of an entry with every form in which a search can name its code: alone, with its system, without system, or the system alone. */
 export function codedBounds(fields: EntryFields): readonly EntryFields[] {
   const { system, value } = fields
   if (value === undefined) return []
@@ -107,19 +107,19 @@ export function codedBounds(fields: EntryFields): readonly EntryFields[] {
   return forms.map((text) => ({ ...boundsOnly(fields), text }))
 }
 
-/** The form in which the second component of a tuple names a code. */
+/** Returns the form in which the second component of a tuple names a code. */
 function codeForm(ask: Ask): string {
   const parts = splitUnescaped(ask.value, '|').map(unescaped)
   if (parts.length > 2 || parts.every((part) => part === '')) throw invalidValue(ask, 'a token (code, system|code, system| or |code)')
   return parts.map(escaped).join('|')
 }
 
-/** R4 has `:of-type` for identifiers only, which are the elements of this name. */
+/** True for a parameter of identifiers, the only ones for which R4 has `:of-type`: its elements are named `identifier`. */
 function looksAtIdentifiers({ expression }: SearchParameter): boolean {
   return expression.split('|').every((branch) => /(?:^|\.)identifier$/.test(branch.trim()))
 }
 
-/** Entries of an Identifier by each code of its type: the code with its system, and the identifier's value as `text`. */
+/** Creates the entries of an Identifier for each code of its type: the code with its system, and the identifier's value as `text`. */
 function typedIdentifierFields(identifier: unknown): readonly EntryFields[] {
   if (!isObject(identifier)) return []
   const text = stringAt(identifier, 'value')
@@ -130,7 +130,7 @@ function typedIdentifierFields(identifier: unknown): readonly EntryFields[] {
   })
 }
 
-/** Reads the value of `:of-type`: `system|code|value`, all three. @see https://hl7.org/fhir/R4/search.html#token */
+/** Parses the value of `:of-type`: `system|code|value`, all three required. @see https://hl7.org/fhir/R4/search.html#token */
 function typedIdentifierTests(ask: Ask): Alternatives {
   const [system = '', code = '', value = '', ...more] = splitUnescaped(ask.value, '|').map(unescaped)
   if (system === '' || code === '' || value === '' || more.length > 0)
@@ -144,7 +144,7 @@ function typedIdentifierTests(ask: Ask): Alternatives {
   ]
 }
 
-/** `:in`, `:not-in`, `:above` and `:below`; the codes come from `options.codesOf`. */
+/** Creates the resolver for `:in`, `:not-in`, `:above` or `:below`, which gets the codes from `options.codesOf`. */
 function resolverOf(modifier: string): ModifierResolver {
   return async (scope, { code }, asks) => {
     const { codesOf } = scope.options
@@ -162,7 +162,7 @@ function questionOf(modifier: string, ask: Ask): CodeQuestion {
   return { modifier: modifier === 'above' ? 'above' : 'below', system, code }
 }
 
-/** A `code` whose system the definitions do not state is indexed without one: it matches by the code alone. */
+/** A `code` whose system is not defined is indexed without a system, so it matches by the code alone. */
 function codeCondition(param: string, groups: readonly CodeGroup[]): Condition {
   return anyOf(
     groups.flatMap(({ system, codes }): readonly Condition[] => [

@@ -16,7 +16,7 @@ export const uriKind: SearchKind = {
   sortField: () => 'value',
 }
 
-/** The URI and every URI on its path: `http://a/b`, `http://a/b/`, `http://a/b/c` for the last. */
+/** Returns the URI and all its parents: `http://a/b`, `http://a/b/` and `http://a/b/c` for `http://a/b/c`. */
 function ancestorsOf(uri: string): readonly string[] {
   const ancestors = [uri]
   for (let slash = uri.lastIndexOf('/'); slash > 0 && uri[slash - 1] !== '/'; slash = uri.lastIndexOf('/', slash - 1)) {

@@ -7,8 +7,8 @@ import { invalidValue, type Ask, type SearchKind } from './kind.js'
 import { fold } from '../../text/index.js'
 
 /**
- * `_text` and `_content`: the words of a narrative, or of all texts of a resource. One entry has all of them, each between blanks, so that
- * a resource costs one entry however many words it has.
+ * `_text` and `_content`: the words of a narrative, or of all texts of a resource. A single entry has all words, separated by blanks, so that
+ * a resource takes one entry however many words it has.
  *
  * @see https://hl7.org/fhir/R4/search.html#content
  */
@@ -23,7 +23,7 @@ export const wordsKind: SearchKind = {
   sortField: () => undefined,
 }
 
-/** More letters than this without a blank are data and no text. */
+/** A longer run of characters without a blank is data, not text. */
 const MAX_RUN = 256
 
 function textsIn(value: unknown): readonly string[] {
@@ -32,7 +32,7 @@ function textsIn(value: unknown): readonly string[] {
   return isObject(value) ? Object.values(value).flatMap(textsIn) : []
 }
 
-/** The text between tags. */
+/** Removes the tags of a text. */
 function withoutMarkup(text: string): string {
   const [first = '', ...others] = text.split('<')
   if (others.length === 0) return text
@@ -44,15 +44,15 @@ function character(code: number): string {
   return code <= 0x10_ff_ff ? String.fromCodePoint(code) : ' '
 }
 
-/** Most words, operators and parentheses of one value. */
+/** Maximum number of words, operators and parentheses in one value. */
 const MAX_TOKENS = 100
 
 /**
- * Parses a value of `_text` or `_content`: words, all of which must be there, `and`, `or`, `not` and parentheses, as in
+ * Parses a value of `_text` or `_content`: words, all of which must occur, `and`, `or`, `not` and parentheses, as in
  * `(bone OR liver) and metastases`.
  *
- * @param has The condition that a word is there.
- * @throws {OperationError} `search-invalid` for anything else, `too-costly` for more than 100 words, operators and parentheses.
+ * @param has Creates the condition that a word occurs.
+ * @throws {OperationError} `search-invalid` for any other syntax, `too-costly` for more than 100 words, operators and parentheses.
  * @see https://hl7.org/fhir/R4/search.html#content
  */
 function parseTextQuery(ask: Ask, has: (word: string) => Condition): Condition {
@@ -120,10 +120,10 @@ function words(reader: WordReader): Condition {
 
 const OPERATORS: ReadonlySet<string> = new Set(['and', 'or', ')'])
 
-/** Longer runs of letters are not words that somebody looks for. */
+/** Nobody searches for longer words. */
 const MAX_WORD = 64
 
-/** The different words of a text, folded: runs of letters, with their marks, and digits. */
+/** Returns the distinct words of a text, folded: runs of letters, with their marks, and digits. */
 export function wordsIn(text: string): readonly string[] {
   const words = fold(text).match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
   return [...new Set(words)].filter((word) => word.length <= MAX_WORD)

@@ -7,19 +7,19 @@ import { checkOptions, FLAG, inputShape, type InputShape } from '../../input/ind
 
 /** Options of `searchParameters`. */
 export interface SearchParametersOptions {
-  /** Whether resources are indexed, and can be searched, by the words in them: `_text` and `_content`. Default false: it takes time and space. */
+  /** Whether to index the words of resources for `_text` and `_content`. Default false, because it takes time and space. */
   readonly words?: boolean | undefined
 }
 
 const SHAPE: InputShape = inputShape<SearchParametersOptions>({ words: FLAG })
 
 /**
- * Makes the search parameters of a context from a table of them. What cannot be searched by is left out: those without an expression, and
- * composites whose tuples do not fit into index entries. `_profile`, `_security`, `_source`, `_tag` and the parameters of Bot are always there; `_id`
- * and `_lastUpdated` need no index. Of two rows for the same code of a type the first counts.
+ * Creates the search parameters of a context from a table. Parameters that cannot be searched by are omitted: those without an expression, and
+ * composites whose tuples do not fit into index entries. `_profile`, `_security`, `_source`, `_tag` and the parameters of Bot are always present; `_id`
+ * and `_lastUpdated` need no index. Of two rows for the same code of a type, the first is used.
  *
- * @param table The rows, or what gives them, which is asked at the first use.
- * @param model The types that the expressions speak of.
+ * @param table The rows, or a function that returns them, which is called at the first use.
+ * @param model The types of the release that the expressions use.
  */
 export function searchParameters(
   table: SearchParameterTable | (() => SearchParameterTable),
@@ -27,7 +27,7 @@ export function searchParameters(
   options: SearchParametersOptions = {},
 ): SearchParameters {
   checkOptions('searchParameters', SHAPE, options)
-  // Only at first use, because not every process searches.
+  // Read at first use, because not every process searches.
   let read: { readonly urls: Urls; readonly rows: readonly SearchParameterRow[] } | undefined
   const byType = new Map<string, ReadonlyMap<string, SearchParameter>>()
   const codesOf = (type: string): ReadonlyMap<string, SearchParameter> => {
@@ -79,8 +79,9 @@ function parameterOf(row: SearchParameterRow, type: string, urls: Urls): Omit<Se
 type Composite = Pick<SearchParameter, 'code' | 'expression' | 'components'>
 
 /**
- * Composites that have, branch by branch, the tuples of another: `combo-code-value-quantity` of Observation has those of `code-value-quantity` and of
- * `component-code-value-quantity`. Tuples are what takes most room in an index. Of other parameters the entries are also what resources are sorted by.
+ * Returns the composites that together have the tuples of another, branch by branch: `combo-code-value-quantity` of Observation has those of
+ * `code-value-quantity` and `component-code-value-quantity`. Saves entries of tuples, which take most space in an index. Entries of other parameters
+ * cannot be saved, because resources are sorted by them.
  */
 function unitedBy({ code, expression, components }: Composite, all: readonly Composite[]): readonly string[] {
   const branches = topLevelBranches(expression)
@@ -91,7 +92,7 @@ function unitedBy({ code, expression, components }: Composite, all: readonly Com
   return parts.every((part) => part !== undefined) ? parts : []
 }
 
-/** R4 has the expressions of its two components the wrong way round. */
+/** In R4, the expressions of its two components are swapped. */
 const SWAPPED = 'http://hl7.org/fhir/SearchParameter/DocumentReference-relationship'
 
 function componentsOf({ url, component = [] }: SearchParameterRow, urls: Urls): readonly SearchComponent[] {
@@ -104,21 +105,21 @@ function componentsOf({ url, component = [] }: SearchParameterRow, urls: Urls): 
   })
 }
 
-/** Some parameters that lead to any type list all types of the release. */
+/** Some references to any type list all types of the release as targets. */
 const ANY_TYPE = 100
 
 function targetsOf({ target = [] }: SearchParameterRow): readonly string[] {
   return target.includes('Resource') || target.length > ANY_TYPE ? [] : target
 }
 
-/** The branches of an expression that speak of the type; parameters of many types have one branch for each. */
+/** Returns the branches of an expression that apply to the type; parameters of many types have one branch for each. */
 function expressionFor(type: string, expression: string): string {
   const branches = topLevelBranches(expression)
   const own = branches.filter((branch) => firstName(branch) === type)
   return corrected(own.length > 0 ? own.join(' | ') : expression)
 }
 
-/** R4 names FHIRPath's DateTime in some expressions where it means the FHIR type. */
+/** Some expressions of R4 name FHIRPath's DateTime where they mean the FHIR type. */
 function corrected(expression: string): string {
   return expression.replaceAll('(DateTime)', '(dateTime)')
 }
@@ -145,7 +146,7 @@ function topLevelBranches(expression: string): readonly string[] {
 }
 
 /**
- * What every resource can be searched by, and the parameters of Bot, which is not a FHIR type. R4 calls `_profile` a uri; as a reference it
+ * The parameters of every resource, and those of Bot, which is not a FHIR type. R4 declares `_profile` as a uri; as a reference it
  * is found with and without the version of the canonical.
  */
 const OWN_PARAMETERS: SearchParameterTable = [
@@ -158,7 +159,7 @@ const OWN_PARAMETERS: SearchParameterTable = [
   { url: 'own:Bot-project', code: 'project', base: ['Bot'], type: 'token', expression: 'project' },
 ]
 
-/** What every resource can be searched by where words are indexed. */
+/** The parameters of every resource if words are indexed. */
 const WORD_PARAMETERS: SearchParameterTable = [
   { url: 'own:_content', code: '_content', base: ['Resource'], type: 'string', expression: '$this' },
   { url: 'own:_text', code: '_text', base: ['Resource'], type: 'string', expression: 'text.`div`' },

@@ -16,10 +16,10 @@ import { anyOf } from '../filter/conditions.js'
 import type { ContainedSearch } from '../parsed-search.js'
 
 /**
- * The queries, each of a type of its own, that answer a search with `_contained`: `severalPage` gives their pages. Where containers are given, each comes
- * once, however many matches are in it.
+ * Creates the queries, one per type, that answer a search with `_contained`; `severalPage` reads their pages. If containers are returned, each is
+ * returned once, however many matches it contains.
  *
- * @param containers Types that are looked into, where containers are given.
+ * @param containers Types of containers to search, if containers are returned.
  * @see https://hl7.org/fhir/R4/search.html#contained
  */
 export function containedQueries(
@@ -37,7 +37,7 @@ export function containedQueries(
   }))
 }
 
-/** What is contained has the id that its container gives it, and another in storage. */
+/** Compares ids of contained resources within their containers, because their ids in storage are different. */
 function byOwnIds(where: Condition): Condition {
   switch (where.kind) {
     case 'and':
@@ -53,9 +53,9 @@ function byOwnIds(where: Condition): Condition {
 }
 
 /**
- * The storage with contained resources as they are in their containers: of their own types, without version, under the id that storage has for them.
+ * Wraps a storage so that searches return contained resources with their content: with their own type, without version, under their id in storage.
  *
- * @param maxBytes Most characters of what is contained in the containers of a page; it is `too-costly` beyond. Default: no bound.
+ * @param maxBytes Maximum number of characters of all resources contained in the containers of a page; `too-costly` beyond. Default: no limit.
  */
 export function showingContained(storage: Pick<Storage, 'read' | 'search'>, maxBytes: number = Infinity): Pick<Storage, 'search'> {
   return {
@@ -68,7 +68,7 @@ export function showingContained(storage: Pick<Storage, 'read' | 'search'>, maxB
   }
 }
 
-/** The texts of what is in the containers of a page, by type and id in storage. Each container is read once, however many matches are in it. */
+/** Reads the texts of contained resources for a page, by type and id in storage. Each container is read once, however many matches it contains. */
 async function containedTexts(
   storage: Pick<Storage, 'read'>,
   matches: readonly StoredResource[],
@@ -90,20 +90,20 @@ async function containedTexts(
   return texts
 }
 
-/** Type and id that storage has for a contained resource. */
+/** Returns type and id of a contained resource in storage. */
 function storedName(address: string, contained: unknown): string {
   const own = isObject(contained) ? contained : {}
   return `${containedType(stringAt(own, 'resourceType') ?? '')} ${address}#${stringAt(own, 'id') ?? ''}`
 }
 
-/** Nothing when its container was changed meanwhile, and has it no more. */
+/** Returns nothing if the container has changed meanwhile and no longer contains the resource. */
 function shownAs({ id, versionId, lastUpdated }: StoredResource, text: string | undefined): readonly StoredResource[] {
   if (text === undefined) return []
   const resource: JsonObject = JSON.parse(text)
   return [{ type: stringAt(resource, 'resourceType') ?? '', id, versionId, lastUpdated, text, resource }]
 }
 
-/** The texts of contained resources. */
+/** Returns the texts of contained resources. */
 function textsWithin(container: string): readonly string[] {
   const contained = finished(jsonMembers(container)).find(({ name }) => name === 'contained')
   return finished(jsonItems(contained?.value ?? '[]'))

@@ -5,20 +5,20 @@ import { isResourceType, allMatches, type IndexEntry, type SearchQuery, type Sto
 import type { SearchPair } from '../search-options.js'
 import { nearParameters, type SearchParameter, type SearchParameters } from '../parameters/search-parameter.js'
 
-/** Resources that a search gives besides its matches: those that are referred to, or those that refer (`revinclude`). */
+/** Resources that a search returns besides its matches: targets of references (`include`), or resources that refer to the matches (`revinclude`). */
 export interface Include {
   readonly direction: 'include' | 'revinclude'
   /** Type of the resources that refer. */
   readonly source: string
   /** Codes of the reference parameters. */
   readonly params: readonly string[]
-  /** Type of what is referred to; any when absent. */
+  /** Type of the targets; any when absent. */
   readonly target?: string
-  /** True when it holds for what was included, too, until nothing new comes. */
+  /** True if it also applies to included resources, until nothing new is found. */
   readonly iterate: boolean
 }
 
-/** Whether a parameter is `_include` or `_revinclude`, with any modifier. */
+/** True if a parameter is `_include` or `_revinclude`, with any modifier. */
 export function isInclude(name: string): boolean {
   return DIRECTIONS.has(name.split(':', 1)[0] ?? '')
 }
@@ -29,10 +29,10 @@ const DIRECTIONS: ReadonlyMap<string, Include['direction']> = new Map([
 ])
 
 /**
- * Reads `_include` and `_revinclude` of a search over these types: `Type:parameter`, `Type:parameter:Target`, `Type:*` and, for `_include`, `*`.
+ * Parses `_include` and `_revinclude` of a search for these types: `Type:parameter`, `Type:parameter:Target`, `Type:*` and, for `_include`, `*`.
  *
- * @throws {OperationError} `search-invalid` for what no include is, and for one that could never give anything; `search-unsupported` for
- *   references by canonical; `too-costly` for more than 64 of them.
+ * @throws {OperationError} `search-invalid` for an invalid include, and for one that could never find anything; `search-unsupported` for
+ *   references by canonical; `too-costly` for more than 64 includes.
  * @see https://hl7.org/fhir/R4/search.html#revinclude
  */
 export function readIncludes(types: readonly string[], pairs: readonly SearchPair[], parameters: SearchParameters): readonly Include[] {
@@ -47,7 +47,7 @@ export function readIncludes(types: readonly string[], pairs: readonly SearchPai
   })
 }
 
-/** The include that is asked for; none where it could never give anything. */
+/** Returns the requested include; none if it could never find anything. */
 function includesOf(types: readonly string[], asked: Asked, parameters: SearchParameters): readonly Include[] {
   const { direction, iterate, source, target } = asked
   const found = parametersFor(asked, parameters).filter((parameter) => leadsTo(parameter, target))
@@ -96,7 +96,7 @@ function leadsTo({ targets }: SearchParameter, type: string | undefined): boolea
   return type === undefined || targets.length === 0 || targets.includes(type)
 }
 
-/** Whether an include begins, or a revinclude ends, at the type that is searched. */
+/** True if an include starts, or a revinclude ends, at the searched type. */
 function isAbout(type: string, { direction, source, target }: Asked, found: readonly SearchParameter[]): boolean {
   if (direction === 'include') return source === type
   return (target ?? type) === type && found.some((parameter) => leadsTo(parameter, type))
@@ -108,23 +108,23 @@ function refused(name: string, value: string, problem: string, hint = ''): Opera
   })
 }
 
-/** Where included resources come from. */
+/** Source and limits of included resources. */
 export interface IncludeScope {
   readonly storage: Pick<Storage, 'search'>
-  /** What searches find a resource by, its references among it. Asked once for each resource that includes start from. */
+  /** Returns the index entries of a resource, with its references. Called once for each resource where includes start. */
   readonly entriesOf: (resource: StoredResource) => readonly IndexEntry[] | Promise<readonly IndexEntry[]>
-  /** Resources that are not shown are not gone on from, either. */
+  /** Returns whether a resource may be shown. Includes do not continue from resources that are not shown. */
   readonly shows: (resource: StoredResource) => boolean | Promise<boolean>
-  /** Most resources besides the matches. */
+  /** Maximum number of resources besides the matches. */
   readonly limit: number
-  /** Most characters of their texts together. Default: no bound. */
+  /** Maximum number of characters of their texts together. Default: no limit. */
   readonly maxBytes?: number
-  /** Called before each question to the storage and for each resource, and awaited where it lets other work run; what it throws ends the work. */
+  /** Called before each query and for each resource, and awaited if it lets other work run; an error that it throws ends the work. */
   readonly step?: (() => Promise<void> | undefined) | undefined
 }
 
 /**
- * The resources that a search gives besides its matches, each once, without the matches; in the order of the includes, then of types and ids.
+ * Finds the resources that a search returns besides its matches, each once, in the order of the includes, then by type and id.
  *
  * @throws {OperationError} `too-costly` when there are more than `limit`, or they are longer than `maxBytes`.
  */
@@ -172,11 +172,11 @@ function tooLong(): OperationError {
   )
 }
 
-/** What is included of what. */
+/** One round of includes. */
 interface Round {
   readonly includes: readonly Include[]
   readonly from: readonly StoredResource[]
-  /** How many characters may still come. */
+  /** Returns the number of characters that are still allowed. */
   readonly left: () => number
 }
 
@@ -193,7 +193,7 @@ async function* reached(scope: IncludeScope, { includes, from, left }: Round): A
 
 const PAGE = 500
 
-/** What a resource refers to, by which parameter. */
+/** A reference of a resource, with its parameter. */
 interface FoundReference {
   /** Type of the resource that refers. */
   readonly source: string
@@ -202,7 +202,7 @@ interface FoundReference {
   readonly id: string
 }
 
-/** The references that any of the includes may go along. To index a resource may take long, so that it is done once for all includes together. */
+/** Finds the references that any of the includes may follow. Indexing a resource may take long, so it is done once for all includes. */
 async function referencesIn(
   scope: IncludeScope,
   includes: readonly Include[],
@@ -238,7 +238,7 @@ function queriesBackward({ source, params, target }: Include, from: readonly Sto
   })
 }
 
-/** In the order of types, in pieces that fit into one query each. */
+/** Groups ids by type, in the order of types, in pieces that each fit into one query. */
 function idsByType(
   references: readonly Pick<StoredResource, 'type' | 'id'>[],
 ): readonly (readonly [type: string, ids: readonly string[]])[] {

@@ -13,28 +13,28 @@ import {
   type StoredResource,
 } from '../../storage/index.js'
 
-/** Where the matches of several types come from. */
+/** Source of the matches of several types. */
 export interface SeveralScope {
   readonly storage: Pick<Storage, 'search'>
-  /** Tells what a resource is sorted by. */
+  /** Creates the entries that resources are sorted by. */
   readonly indexer: Indexer
 }
 
-/** How much of the matches of several types is wanted. */
+/** The requested page of the matches of several types. */
 export interface SeveralCut {
-  /** Most resources of the page. */
+  /** Maximum number of resources in the page. */
   readonly limit: number
-  /** As of `SearchQuery`. Default: no bound. */
+  /** As `SearchQuery.maxBytes`. Default: no limit. */
   readonly maxBytes?: number
-  /** `next` of the page before; absent for the first. */
+  /** `next` of the previous page; absent for the first. */
   readonly after?: string | undefined
 }
 
 /**
- * One page of the matches of several queries of different types with the same `sort`: in that order, among equals and without one type by
- * type in the order of the queries, and then by id. As for pages of one type, writes between two of them do not disturb the rest.
+ * Returns one page of the matches of several queries for different types with the same `sort`: in that order; equal matches, or all without `sort`,
+ * by type in the order of the queries, then by id. As for pages of one type, writes between two pages do not affect other matches.
  *
- * @throws {OperationError} `search-invalid` when `after` is not a cursor; `search-unsupported` when the storage sorts otherwise than it promises.
+ * @throws {OperationError} `search-invalid` when `after` is not a cursor; `search-unsupported` when the storage does not sort as it promises.
  */
 export async function severalPage(scope: SeveralScope, queries: readonly SearchQuery[], cut: SeveralCut): Promise<SearchPage> {
   return queries[0]?.sort === undefined ? typeByType(scope, queries, cut) : mergedPage(scope, queries, cut)
@@ -47,7 +47,7 @@ async function typeByType({ storage }: SeveralScope, all: readonly SearchQuery[]
   for (const query of after === undefined ? all : queriesFrom(all, after)) {
     const left = room < 0 ? 0 : limit - items.length
     const page = await storage.search({ ...query, limit: Math.max(1, left), ...boundOf(room) })
-    // A full page has only to know whether, and where, something follows.
+    // For a full page, only whether and where there are further matches matters.
     if (left === 0 && page.items.length > 0) return { items, next: query.type }
     items.push(...page.items)
     room = page.items.reduce((rest, { text }) => rest - text.length, room)
@@ -60,7 +60,7 @@ function boundOf(room: number): Pick<SearchQuery, 'maxBytes'> {
   return room < Infinity ? { maxBytes: Math.max(0, room) } : {}
 }
 
-/** A cursor is the type where the next page begins, and where in that type unless at its beginning. */
+/** A cursor has the type where the next page begins and, unless it begins with the first match of the type, the cursor of the storage. */
 function queriesFrom(queries: readonly SearchQuery[], cursor: string): readonly SearchQuery[] {
   const [type, ...after] = cursor.split(' ')
   const start = queries.findIndex((query) => query.type === type)
@@ -69,12 +69,12 @@ function queriesFrom(queries: readonly SearchQuery[], cursor: string): readonly 
   return [after.length === 0 ? first : { ...first, after: after.join(' ') }, ...others]
 }
 
-/** Resources of a type that are read at once, at least. */
+/** Minimum number of resources of a type that are read at a time. */
 const MIN_READ = 20
 
 /**
- * One page of several queries in the order of their sort keys: each is read in that order, and of the first of each the first is taken.
- * A cursor has the position at which its page ends and, for each query, where to read on from, which may be a little before that.
+ * Merges several queries by their sort keys: each is read in that order, and the first of all heads is taken next.
+ * A cursor has the position at which its page ends and, for each query, where to continue reading, which may be a little before that.
  */
 async function mergedPage(scope: SeveralScope, queries: readonly SearchQuery[], cut: SeveralCut): Promise<SearchPage> {
   const { limit, maxBytes = Infinity, after } = cut
@@ -103,7 +103,7 @@ interface MatchPosition extends SortPosition {
   readonly type: string
 }
 
-/** As for `sort`. */
+/** Compares positions, as for `Array.sort`. */
 type Order = (a: MatchPosition, b: MatchPosition) => number
 
 function orderOf(queries: readonly SearchQuery[]): Order {
@@ -116,17 +116,17 @@ function orderOf(queries: readonly SearchQuery[]): Order {
 interface Match {
   readonly stored: StoredResource
   readonly position: MatchPosition
-  /** Cursor of the storage's page that it came with; absent for the first. */
+  /** Cursor of the storage's page that has the match; absent for the first page. */
   readonly start: string | undefined
 }
 
-/** The matches of one query that were not taken yet. */
+/** The remaining matches of one query. */
 interface Reader {
   readonly type: string
   readonly matches: AsyncGenerator<Match, void, undefined>
-  /** The first of them; absent when there are no more. */
+  /** The next match; absent when there are no more. */
   head: Match | undefined
-  /** `start` of the last one that was looked at. */
+  /** `start` of the last match that was read. */
   start: string | undefined
 }
 
@@ -138,7 +138,7 @@ function readerOf(scope: OrderedScope, query: SearchQuery, start: string | undef
   return { type: query.type, matches: matchesInTurn(scope, query, start), head: undefined, start }
 }
 
-/** Advances to the next match that is wanted. */
+/** Advances to the next wanted match. */
 async function advance(reader: Reader, isWanted: (position: MatchPosition) => boolean = () => true): Promise<void> {
   do {
     const { value } = await reader.matches.next()
@@ -175,7 +175,7 @@ async function* matchesInTurn(
   } while (start !== undefined)
 }
 
-/** Going on would leave out what the next page takes for shown. */
+/** Creates the error for a wrong order: continuing would skip matches that the next page considers already returned. */
 function outOfOrder(type: string): OperationError {
   return new OperationError(
     'search-unsupported',
@@ -184,9 +184,9 @@ function outOfOrder(type: string): OperationError {
 }
 
 interface Cursor {
-  /** The last match of the page before. */
+  /** The last match of the previous page. */
   readonly end?: MatchPosition
-  /** By type: the cursor of the storage to read from. */
+  /** Cursors of the storage to continue from, by type. */
   readonly starts: ReadonlyMap<string, string>
 }
 
