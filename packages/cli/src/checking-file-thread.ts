@@ -2,5 +2,5 @@ import { parentPort } from 'node:worker_threads'
 import { checkSqlite } from '@fhir-ops/sqlite'
 import { answerMessages } from './thread.js'
 
-/** The thread behind `fhir-ops check`, which tells the damages of a file: one of some gigabytes takes minutes, in one call of SQLite. */
+/** The thread behind `fhir-ops check`, which reports the damage in a file: for some gigabytes, that takes minutes, in a single call of SQLite. */
 if (parentPort !== null) answerMessages(parentPort, (file: string) => checkSqlite(file))

@@ -6,16 +6,16 @@ import { didYouMean, nearest } from 'fhir-ops/internal/text'
 import { finished } from 'fhir-ops/internal/work'
 import { faultIn } from './json-fault.js'
 
-/** A file with options, as it was read. */
+/** The text of a file with options. */
 export interface ConfigFile {
   readonly file: string
   readonly text: string
 }
 
 /**
- * Gives commands the options of a file, below the environment and the command line.
+ * Applies the options in a file to commands, with lower precedence than the environment and the command line.
  *
- * @throws {OperationError} `parameter-value` with line and column for what is not JSON, a member that is not known, and a value that its option does not take.
+ * @throws {OperationError} `parameter-value` with line and column for invalid JSON, an unknown member, or a value that its option does not accept.
  */
 export function applyConfig(root: Command, { file, text }: ConfigFile): void {
   if (text.trim() === '') throw wrong(`${file} is empty: delete it, or write {} into it.`)
@@ -95,13 +95,13 @@ function wrong(message: string): OperationError {
   return new OperationError('parameter-value', message)
 }
 
-/** A command that runs, and its names from the root on. */
+/** A command without subcommands, with its names from the root on. */
 interface LeafCommand {
   readonly path: readonly string[]
   readonly command: Command
 }
 
-/** The commands that run. */
+/** Returns the commands without subcommands. */
 export function commandsOf(root: Command, path: readonly string[] = []): readonly LeafCommand[] {
   return root.commands.flatMap((command) => {
     const own = [...path, command.name()]
@@ -109,12 +109,12 @@ export function commandsOf(root: Command, path: readonly string[] = []): readonl
   })
 }
 
-/** Whether the option collects values. Their descriptions say so, to those who use them, too. */
+/** True if the option can be repeated. Its description says so, for users too. */
 function isRepeatable({ description }: Option): boolean {
   return /\brepeatable\b/.test(description)
 }
 
-/** The JSON Schema (draft 2020-12) of a file with options of these commands. */
+/** Returns the JSON Schema (draft 2020-12) of a file with options of these commands. */
 export function configSchema(root: Command): JsonObject {
   const shared = new Map<string, Option[]>()
   for (const { command } of commandsOf(root))
@@ -149,7 +149,7 @@ function memberOf(option: Option): Member {
   return [option.attributeName(), { ...typeOf(option), description: option.description }]
 }
 
-/** Placeholders of options whose value is a number. */
+/** Placeholders of numeric options. */
 const NUMBER = /<(?:n|ms|seconds|port)>/
 
 function typeOf(option: Option): JsonObject {

@@ -17,20 +17,20 @@ import { readSuppressions } from './validate/read-suppressions.js'
 
 export type { Engine } from './storage.js'
 
-/** How the engine is opened. */
+/** Options for opening the engine. */
 export interface EngineOptions extends StorageOptions {
   readonly limits?: Partial<Limits>
-  /** Address that the storage is served at; absolute references on it are local ones. */
+  /** Address under which the storage is served; absolute references with this base are treated as local. */
   readonly base?: string
-  /** Index the words of resources, and search by them. */
+  /** Indexes the words in resources, so that they can be searched. */
   readonly words?: boolean | undefined
-  /** The caller says which packages are missing. */
+  /** True if the caller reports missing packages. */
   readonly knowsPackages?: boolean | undefined
-  /** File with findings of validation that are accepted. */
+  /** File with accepted findings of validation. */
   readonly suppress?: string
 }
 
-/** Opens the storage, loads what is to be loaded, with progress and refusals on `io.err`. */
+/** Opens the storage and loads content, reporting progress and refusals on `io.err`. */
 export async function openEngine(options: EngineOptions, io: Io): Promise<Engine> {
   if (io.engine !== undefined) return { ...io.engine, close: async () => {} }
   const opened = await openStorage(options)
@@ -42,7 +42,7 @@ export async function openEngine(options: EngineOptions, io: Io): Promise<Engine
   }
 }
 
-/** Opens the engine for some work, and closes it however the work ends. */
+/** Opens the engine, runs some work, and closes the engine in any case. */
 export async function withEngine<T>(options: EngineOptions, io: Io, work: (engine: Engine) => Promise<T>): Promise<T> {
   const engine = await openEngine(options, io)
   try {

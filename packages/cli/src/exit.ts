@@ -1,6 +1,6 @@
 import { OperationError } from 'fhir-ops/errors'
 
-/** Ends a command with an exit status and without a message: everything was said. */
+/** Ends a command with an exit status, without a message, because everything was already printed. */
 export class Exit extends Error {
   override readonly name: string = 'Exit'
   readonly status: number
@@ -11,12 +11,12 @@ export class Exit extends Error {
   }
 }
 
-/** What packages refuse of their options (TypeError), as wrong use of the command; other errors as they are. */
+/** Converts a TypeError, by which packages refuse options, to a usage error; returns other errors unchanged. */
 export function wrongUse(cause: unknown): unknown {
   return cause instanceof TypeError ? new OperationError('parameter-value', cause.message, { cause }) : cause
 }
 
-/** Resolves at the first SIGINT or SIGTERM. Others change nothing: npm passes on what the terminal has sent to all of its processes. */
+/** Resolves on the first SIGINT or SIGTERM. Later signals are ignored: npm repeats those that the terminal has already sent to all its processes. */
 export function interrupted(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => resolve())

@@ -5,38 +5,41 @@ import { mkdir, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { getSystemErrorMessage } from 'node:util'
 
-/** The refusal of a file or folder that an option names. @param cause What the system said. */
+/** The error for a file or folder, named by an option, that cannot be read. @param cause The system's error. */
 export function unreadable(path: string, cause: unknown): OperationError {
   const known = cause instanceof Error && 'errno' in cause && typeof cause.errno === 'number'
   const reason = known ? `: ${getSystemErrorMessage(Number(cause.errno))}` : ''
   return new OperationError('parameter-value', `${path} cannot be read${reason}.`, { cause })
 }
 
-/** The bytes of a file that a command was given. @throws {OperationError} `parameter-value` for a folder; an error of the system, which names the file, for one that cannot be read. */
+/**
+ * Reads a file that a command was given. @throws {OperationError} `parameter-value` for a folder. An unreadable file causes a system error, which names
+ * the file.
+ */
 async function fileBytes(path: string): Promise<Uint8Array> {
   try {
     return await readFile(path)
   } catch (cause) {
-    // This error of the system names no file.
+    // This system error does not name the file.
     if (cause instanceof Error && 'code' in cause && cause.code === 'EISDIR')
       throw new OperationError('parameter-value', `${path} is a folder: name a file.`, { cause })
     throw cause
   }
 }
 
-/** As `fileBytes`, of a file of text. @throws {OperationError} as that, and `body-invalid` for a file that is packed. */
+/** As `fileBytes`, for a text file. @throws {OperationError} also `body-invalid` for a compressed file. */
 export async function unpackedBytes(path: string): Promise<Uint8Array> {
   const bytes = await fileBytes(path)
   refusePacked(bytes, path)
   return bytes
 }
 
-/** The text of a file, in UTF-8. @throws {OperationError} as `unpackedBytes`, and `body-invalid` for another encoding. */
+/** Reads a file as UTF-8. @throws {OperationError} as `unpackedBytes`, and `body-invalid` for another encoding. */
 export async function fileText(path: string): Promise<string> {
   return decodeUtf8(await unpackedBytes(path), path)
 }
 
-/** Formats of files that are sometimes given instead of text, by their first bytes. */
+/** First bytes of formats that are sometimes passed instead of text. */
 const FORMATS: readonly (readonly [format: string, start: readonly number[], advice: string])[] = [
   ['compressed with gzip', [0x1f, 0x8b], 'unpack it first (`gunzip`)'],
   ['a ZIP archive', [0x50, 0x4b, 0x03, 0x04], 'unpack it first (`unzip`)'],
@@ -48,15 +51,15 @@ const FORMATS: readonly (readonly [format: string, start: readonly number[], adv
   ['a PDF document', [...new TextEncoder().encode('%PDF-')], 'text in JSON is expected'],
 ]
 
-/** Enough bytes to tell. */
+/** Number of bytes that is enough to recognize them. */
 const HEAD = 16
 
 /**
- * Refuses bytes that are not text but a packed file or a document, which would otherwise be called text in a wrong encoding.
+ * Refuses compressed files and documents, which would otherwise be reported as text with a wrong encoding.
  *
- * @param name What the bytes are of, for the message.
- * @param gzipName Name under which a file that is compressed with gzip is read; absent where none is.
- * @throws {OperationError} `body-invalid`, with the format and what to do.
+ * @param name Name of the file, for the message.
+ * @param gzipName Name under which a gzip file would be accepted; absent if gzip is not supported.
+ * @throws {OperationError} `body-invalid`, with the format and advice.
  */
 export function refusePacked(bytes: Uint8Array, name: string, gzipName?: string): void {
   const head = bytes.subarray(0, HEAD)
@@ -67,7 +70,7 @@ export function refusePacked(bytes: Uint8Array, name: string, gzipName?: string)
   throw new OperationError('body-invalid', `${name} is ${format}: ${renamed}.`)
 }
 
-/** As `refusePacked`, of bytes that come in pieces, which are handed on. */
+/** As `refusePacked`, for bytes in pieces, which are passed on. */
 export async function* refusingPacked(
   pieces: AsyncIterable<Uint8Array>,
   name: string,
@@ -81,7 +84,7 @@ export async function* refusingPacked(
   }
 }
 
-/** Makes a folder and those above it. `mkdir` with `recursive` never ends below /proc, where nothing can be made. */
+/** Creates a folder and its parents. (With `recursive`, `mkdir` never ends below /proc, where nothing can be created.) */
 export async function makeFolder(folder: string): Promise<void> {
   if (existsSync(folder)) return
   await makeFolder(dirname(folder))

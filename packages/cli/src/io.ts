@@ -4,32 +4,32 @@ import { decodingUtf8 } from 'fhir-ops/internal/text'
 import { refusingPacked } from './files.js'
 import type { Engine } from './storage.js'
 
-/** What can stand at the end of a line, each a whole word, and the part of it that is there. */
+/** Returns the possible last words of a line, and the part of the last word that was already typed. */
 export type Completer = (line: string) => Promise<readonly [words: readonly string[], begun: string]>
 
-/** Where a command writes. Results go to `out`, progress and errors to `err`, so that results can be piped. */
+/** Input and output of a command. Results go to `out`, progress and errors to `err`, so that results can be piped. */
 export interface Io {
   readonly out: (line: string) => void
   readonly err: (line: string) => void
-  /** Standard input to its end. @throws {OperationError} `body-invalid` where it is packed, or not UTF-8. */
+  /** Reads standard input to its end. @throws {OperationError} `body-invalid` if it is compressed, or not UTF-8. */
   readonly stdin: () => Promise<string>
-  /** The same in pieces, as they arrive. Default: all at once, as `stdin` gives it. */
+  /** Reads standard input in pieces, as they arrive. Default: all in one piece, from `stdin`. */
   readonly stdinPieces?: () => AsyncIterable<string>
-  /** Standard input line by line, with a prompt and completion on a terminal. */
+  /** Reads standard input line by line, with a prompt and completion on a terminal. */
   readonly lines?: (completer: Completer) => AsyncIterable<string>
-  /** Draws a line instead of the one drawn before; an empty one takes it away. Absent where `err` is not a terminal. */
+  /** Replaces the line drawn before; an empty line removes it. Absent if `err` is not a terminal. */
   readonly draw?: (line: string) => void
-  /** True when `out` is a terminal that shows colours. Default false. */
+  /** True if `out` is a terminal that shows colors. Default false. */
   readonly isTerminal?: boolean
-  /** True when `err` is a terminal that shows colours. Default false. */
+  /** True if `err` is a terminal that shows colors. Default false. */
   readonly isColoured?: boolean
-  /** Milliseconds from any moment on, for how long work takes. Default: those of the process. */
+  /** Returns milliseconds since an arbitrary time, for measuring durations. Default: the clock of the process. */
   readonly now?: () => number
-  /** What commands of a shell work with, which keeps it open. */
+  /** The engine for commands in a shell, which keeps it open. */
   readonly engine?: Engine
 }
 
-/** The terminal's own streams. */
+/** The process's standard streams. */
 export const terminal: Io = terminalIo()
 
 function terminalIo(): Io {
@@ -69,12 +69,12 @@ function showsColours(stream: NodeJS.WriteStream): boolean {
   return stream.isTTY && stream.hasColors() && process.env['NO_COLOR'] === undefined
 }
 
-/** A terminal of a container may not know how wide it is, and says 0. */
+/** Returns the width of the terminal. In a container, a terminal may not know its width and report 0. */
 function columnsOf({ columns }: Pick<NodeJS.WriteStream, 'columns'>): number {
   return columns > 0 ? columns : 80
 }
 
-/** A line that wraps could not be taken away. */
+/** Cuts a line to the width of the terminal, because a wrapped line could not be removed. */
 function fitting(line: string, columns: number): string {
   const plain = stripVTControlCharacters(line)
   return plain.length <= columns ? line : plain.slice(0, Math.max(0, columns))

@@ -2,18 +2,18 @@ import { OperationError } from 'fhir-ops/errors'
 import { firstProblem, placeIn, readJsonSource } from 'fhir-ops/internal/json'
 import { finished } from 'fhir-ops/internal/work'
 
-/** Where a text is not JSON, and why. */
+/** Where and why a text is not JSON. */
 export interface JsonFault {
-  /** From 1, of the file in which the text begins. */
+  /** Line from 1, counted in the file in which the text begins. */
   readonly line: number
-  /** From 1. */
+  /** Column from 1. */
   readonly column: number
   readonly text: string
 }
 
 const MAX_SHOWN = 40
 
-/** The first fault of a text; `undefined` for one that is JSON. @param firstLine Line of its file in which the text begins. */
+/** Returns the first syntax error of a text; `undefined` if it is JSON. @param firstLine Line of the file in which the text begins. */
 export function faultIn(text: string, firstLine = 1): JsonFault | undefined {
   if (isJson(text)) return undefined
   const problem = finished(firstProblem(text))
@@ -25,9 +25,9 @@ export function faultIn(text: string, firstLine = 1): JsonFault | undefined {
 /**
  * Refuses a text that is not JSON.
  *
- * @param source Names the text in the error: its file, or `stdin`.
+ * @param source Name of the text in the error: its file, or `stdin`.
  * @param meant What the text should have been, as words after `not JSON`: `, as ... prints it`.
- * @throws {OperationError} `body-invalid`, with the place of the first fault.
+ * @throws {OperationError} `body-invalid`, with the place of the first syntax error.
  */
 export function checkJson(text: string, source: string, meant = ''): void {
   const fault = faultIn(text)
@@ -35,7 +35,7 @@ export function checkJson(text: string, source: string, meant = ''): void {
   throw new OperationError('body-invalid', `${source}:${fault.line}:${fault.column} is not JSON${meant}: ${fault.text}.`)
 }
 
-/** What a text is that was not meant as one of JSON, or not as a single one; `undefined` for JSON, and for one with a syntax error. */
+/** Says what a text is if it is not meant to be (a single) JSON value; `undefined` for JSON, and for JSON with a syntax error. */
 export function otherContentIn(text: string): string | undefined {
   if (isJson(text)) return undefined
   const { fault } = finished(readJsonSource(text))
@@ -56,12 +56,12 @@ function otherContent(text: string, offset: number): string | undefined {
     : 'something follows the end of the resource'
 }
 
-/** Whether a text is JSON as its specification has it. */
+/** True if a text is strictly valid JSON. */
 export function isJson(text: string): boolean {
   return parsedJson(text) !== undefined
 }
 
-/** What a text of JSON says; `undefined` for any other text. */
+/** Parses JSON; returns `undefined` for any other text. */
 export function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -4,13 +4,13 @@ import { stringAt } from 'fhir-ops/internal/json'
 import { didYouMean, nearest } from 'fhir-ops/internal/text'
 import { allMatches } from 'fhir-ops/storage'
 
-/** Most resources of a type in the storage that are looked at. */
+/** Maximum number of stored resources of a type to read. */
 const MOST = 100
 
-/** Types that commands name by an id, not by a canonical. */
+/** Types that commands name by id, not by canonical. */
 const BY_ID: ReadonlySet<string> = new Set(['Measure', 'Library', 'Bot'])
 
-/** What a command can name of a type: canonicals of definitions and of what is stored; of types that are called by their id, the ids. Sorted. */
+/** Returns the names of a type that a command accepts, sorted: canonicals of definitions and stored resources, or ids for types that are named by id. */
 export async function knownNames({ storage, definitions = [], concepts }: OperationContext, type: string): Promise<readonly string[]> {
   const found = new Set<string>()
   for await (const { id, resource } of allMatches(storage, { type, where: { kind: 'and', conditions: [] }, limit: MOST })) {
@@ -25,9 +25,9 @@ export async function knownNames({ storage, definitions = [], concepts }: Operat
 const CANONICAL_TYPES = ['ValueSet', 'CodeSystem', 'ConceptMap', 'StructureDefinition']
 
 /**
- * What helps after something was not found: names that are near, or the type that does have the name.
+ * Returns a hint after something was not found: similar names, or the type that does have the name.
  *
- * @returns `undefined` for another error, and where nothing is near.
+ * @returns `undefined` for another error, and if nothing is similar.
  */
 export async function hintAbout(error: unknown, ctx: OperationContext): Promise<string | undefined> {
   if (!(error instanceof OperationError) || error.detail.missing === undefined) return undefined
@@ -37,7 +37,7 @@ export async function hintAbout(error: unknown, ctx: OperationContext): Promise<
   return hintAboutCanonical(kind, name, ctx)
 }
 
-/** The codes that an explanation has for one that does not exist. */
+/** Returns the similar codes in the explanation about a code that does not exist. */
 function nearCodes({ detail }: OperationError): readonly string[] {
   return detail.explanation?.nearest.map(({ coding }) => coding.code).slice(0, MOST_CODES) ?? []
 }
@@ -58,7 +58,7 @@ async function hintAboutCanonical(type: string, name: string, ctx: OperationCont
   return didYouMean(names.flatMap(({ urls }) => nearestCanonicals(url, urls)).slice(0, 1))
 }
 
-/** Code systems that are imported from what their publishers give, with a word that people name them by. */
+/** Code systems that are imported from their publishers' files, with a common short name. */
 const PUBLISHED = [
   { url: 'http://snomed.info/sct', short: 'snomed', name: 'SNOMED CT', call: 'import snomed RELEASE.zip' },
   { url: 'http://loinc.org', short: 'loinc', name: 'LOINC', call: 'import loinc LOINC.zip --release VERSION' },
@@ -77,14 +77,14 @@ function notImported({ url, name, call }: (typeof PUBLISHED)[number], given: str
 
 const VALUE_SET = 'http://hl7.org/fhir/ValueSet/administrative-gender'
 
-/** A canonical of each type that has one of another form. */
+/** An example canonical for each type whose canonicals have a different form. */
 const EXAMPLES: ReadonlyMap<string, string> = new Map([
   ['CodeSystem', 'http://hl7.org/fhir/administrative-gender'],
   ['ConceptMap', 'http://example.org/fhir/ConceptMap/my-map'],
   ['StructureDefinition', 'http://hl7.org/fhir/StructureDefinition/Patient'],
 ])
 
-/** Those of which the last part is near: canonicals are long, and mostly differ at their end. */
+/** Returns canonicals whose last part is similar: canonicals are long and mostly differ at their end. */
 function nearestCanonicals(url: string, canonicals: readonly string[]): readonly string[] {
   const [base, name] = splitAtName(url)
   const siblings = canonicals.map(splitAtName).filter(([other]) => other === base)
@@ -99,7 +99,7 @@ function splitAtName(url: string): readonly [base: string, name: string] {
   return [url.slice(0, end), url.slice(end)]
 }
 
-/** The error with a hint after its message; as it is, where there is none. */
+/** Adds a hint to the message of an error; returns the error unchanged without a hint. */
 export function withHint(error: unknown, hint: string | undefined): unknown {
   if (hint === undefined || !(error instanceof OperationError)) return error
   return new OperationError(error.code, `${error.message.replace(/\.$/, '')}. ${hint}`, { ...error.detail, cause: error })

@@ -2,14 +2,14 @@ import { cqlLanguage } from '@fhir-ops/cql'
 import type { MeasureThread, OpenMeasureThread } from '@fhir-ops/cql/node'
 import { openEngine } from './engine.js'
 
-/** What a thread of `fhir-ops evaluate --threads` is given. */
+/** Data passed to a thread of `fhir-ops evaluate --threads`. */
 export interface MeasureThreadData {
-  /** As `--storage` names it. */
+  /** The value of `--storage`. */
   readonly storage: string
   readonly operationTimeoutMs: number
 }
 
-/** Opens the storage of the command in one of its threads. */
+/** Opens the command's storage in a thread. */
 export const openThread: OpenMeasureThread = async (data, translator): Promise<MeasureThread> => {
   if (!isThreadData(data)) throw new TypeError('A thread of a measure needs the name of a storage.')
   const { storage, operationTimeoutMs } = data

@@ -3,7 +3,7 @@ import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isObject, stringAt } from 'fhir-ops/internal/json'
 
-// This file is directly in `src`, so that the paths are right from `dist` too.
+// This file is directly in `src`, so that its relative paths are also right in `dist`.
 
 /** The version of this package. */
 export function version(): string {
@@ -14,7 +14,10 @@ export function version(): string {
 /** The folder with the sample content. */
 export const SAMPLE_FOLDER: string = fileURLToPath(new URL('../sample', import.meta.url))
 
-/** The folder as an example names it that is pasted where this program was started: its shorter path, quoted where a shell needs it. */
+/**
+ * Path of that folder for examples that users paste in the folder where this program was started: the shorter of relative and absolute path, quoted if a
+ * shell requires it.
+ */
 export const SAMPLE_PATH: string = inShell([relative(process.cwd(), SAMPLE_FOLDER), SAMPLE_FOLDER].reduce(shorter))
 
 function shorter(one: string, other: string): string {

@@ -4,20 +4,23 @@ import { terminal, type Io } from './io.js'
 import { mayHaveConfig, programOf, runCommands, type MakeCommand } from './run-commands.js'
 
 /**
- * Runs one command line.
+ * Runs a command line.
  *
- * @returns The exit status: 0 done, 1 the answer is negative or the command failed, 2 wrong use.
+ * @returns The exit status: 0 for success, 1 if the answer is negative or the command failed, 2 for wrong usage.
  */
 export async function run(args: readonly string[], io: Io = terminal): Promise<number> {
   return runCommands(await commandsFor(args), args, io)
 }
 
-/** The program with every command. */
+/** Creates the program with all commands. */
 export async function program(io: Io): Promise<Command> {
   return programOf(await allCommands(), io)
 }
 
-/** What a command line has to load: the command that it calls. A file with options is checked by those of all, and a wrong name is answered with the names of all. */
+/**
+ * Loads the command that is called. All commands are loaded if there is a file with options, which is checked against all, or if the name is wrong,
+ * because the error lists all names.
+ */
 async function commandsFor([name = '']: readonly string[]): Promise<readonly MakeCommand[]> {
   if (mayHaveConfig()) return allCommands()
   if (name === '--version' || name === '-V') return []

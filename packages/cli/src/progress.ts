@@ -2,38 +2,38 @@ import { styleText } from 'node:util'
 import type { Io } from './io.js'
 import { counted } from './text.js'
 
-/** How far a long piece of work is. */
+/** The progress of a long task. */
 export interface ProgressState {
-  /** What is being done, such as `loading`. */
+  /** The activity, such as `loading`. */
   readonly doing: string
-  /** Absent where nothing is counted. */
+  /** Number of completed items; absent if nothing is counted. */
   readonly done?: number
   /** What is counted, in the singular. */
   readonly thing?: string
-  /** What the work itself says of how far it is, instead of a count. */
+  /** The task's own description of its progress, instead of a count. */
   readonly note?: string
-  /** How much of the whole is done, from 0 to 1, where that is known. */
+  /** Fraction of the whole that is done, from 0 to 1, if known. */
   readonly share?: number | undefined
 }
 
-/** Shows how far a long piece of work is. */
+/** Shows the progress of a long task. */
 export interface Progress {
-  /** May be called at any time: what comes too often is ignored. */
+  /** May be called at any time; too frequent calls are ignored. */
   readonly show: (state: ProgressState) => void
   /** Removes the bar. */
   readonly end: () => void
 }
 
-/** What takes less shows nothing. */
+/** Shorter tasks show nothing. */
 const FIRST_MS = 1_000
 const DRAWN_MS = 100
-/** Where lines stay, as in a log. */
+/** Interval of lines in a log, where they stay. */
 const WRITTEN_MS = 5_000
 const WIDTH = 24
-/** How much must be done before it says how long the rest takes. */
+/** Fraction that must be done before the remaining time is estimated. */
 const FORESEEN = 0.02
 
-/** On a terminal a progress bar; elsewhere a line now and then. */
+/** Creates a progress bar on a terminal; elsewhere, prints a line now and then. */
 export function progressOn(io: Io): Progress {
   const now = io.now ?? (() => performance.now())
   const start = now()
@@ -51,12 +51,12 @@ export function progressOn(io: Io): Progress {
   }
 }
 
-/** Reports how far a piece of work is. */
+/** Reports the progress of a task. */
 export type ReportProgress = (state: Omit<ProgressState, 'doing'>) => void
 
 /**
- * Does a piece of work, and shows how far it is: what it says itself, and before that, on a terminal, for how long it has been running. The bar is
- * removed at its end.
+ * Runs a task and shows its progress: as the task reports it or, before its first report, on a terminal, how long it has been running. The bar is
+ * removed at the end.
  */
 export async function withProgress<T>(io: Io, doing: string, work: (report: ReportProgress) => Promise<T>): Promise<T> {
   const progress = progressOn(io)
@@ -84,7 +84,7 @@ function textOf({ doing, done, thing = '', note, share = 0 }: ProgressState, sec
   ].join(', ')
 }
 
-/** Where the whole is not known, the bar is empty. */
+/** Draws the bar, which is empty if the total is unknown. */
 function barOf(share: number | undefined, { isColoured = false }: Io): string {
   const filled = Math.round((share ?? 0) * WIDTH)
   const [done, left] = ['━'.repeat(filled), '─'.repeat(WIDTH - filled)]

@@ -4,9 +4,9 @@ import { faultIn, parsedJson } from './json-fault.js'
 import { sourcesIn, type Source } from './load/sources.js'
 
 /**
- * The resource in a JSON file.
+ * Reads the resource in a JSON file.
  *
- * @throws {OperationError} `body-invalid` for a file of anything else, with the line that is not JSON; `parameter-value` for a file that cannot be read.
+ * @throws {OperationError} `body-invalid` for any other file, with the line that is not JSON; `parameter-value` for a file that cannot be read.
  */
 export async function readResource(path: string): Promise<JsonObject> {
   const [resource, ...others] = await readResources(path)
@@ -15,7 +15,7 @@ export async function readResource(path: string): Promise<JsonObject> {
   return resource
 }
 
-/** The resources of a file: one of JSON, those of the lines of NDJSON, or of the definitions of a package. Throws as `readResource`. */
+/** Reads the resources of a file: one in JSON, one per line in NDJSON, or the definitions of a package. Throws as `readResource`. */
 export async function readResources(path: string): Promise<readonly JsonObject[]> {
   const resources: JsonObject[] = []
   for await (const source of sourcesIn(path)) resources.push(resourceOf(source))

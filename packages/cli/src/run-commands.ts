@@ -9,15 +9,18 @@ import { Exit } from './exit.js'
 import { unreadable } from './files.js'
 import { version } from './own-files.js'
 
-/** Makes a command that writes to `io`. */
+/** Creates a command that writes to `io`. */
 export type MakeCommand = (io: Io) => Command
 
-/** Runs one command line of these commands, and says what went wrong. @returns The exit status: 0 done, 1 the answer is negative or the command failed, 2 wrong use. */
+/**
+ * Runs a command line with these commands, and prints errors. @returns The exit status: 0 for success, 1 if the answer is negative or the command failed,
+ * 2 for wrong usage.
+ */
 export async function runCommands(commands: readonly MakeCommand[], args: readonly string[], io: Io): Promise<number> {
   const root = programOf(commands, io)
   try {
     const config = configFile()
-    // The checker of its schema takes a while to load.
+    // Loading the schema validator takes a while.
     if (config !== undefined) (await import('./config.js')).applyConfig(root, config)
     checkOptionNames(programOf(commands, io), args)
     await root.parseAsync([...understood(root, args)], { from: 'user' })
@@ -33,7 +36,7 @@ export async function runCommands(commands: readonly MakeCommand[], args: readon
   }
 }
 
-/** What was typed; of a command that there is not only its name, so that help about it is refused, too, instead of help about all. */
+/** Returns the arguments; for an unknown command only its name, so that help about it is refused too, instead of printing help about everything. */
 function understood(root: Command, args: readonly string[]): readonly string[] {
   const [first = '', second = ''] = args
   const name = first === 'help' ? second : first
@@ -45,7 +48,7 @@ function commandIn(parent: Command, name: string | undefined): Command | undefin
   return parent.commands.find((command) => name !== undefined && [command.name(), ...command.aliases()].includes(name))
 }
 
-/** The command that was called, and what follows its name. */
+/** Returns the command that was called, and the arguments after its name. */
 function calledIn(
   root: Command,
   [first, ...rest]: readonly string[],
@@ -55,9 +58,10 @@ function calledIn(
 }
 
 /**
- * Refuses an unknown option before a missing one: who misspelt `--storage` has given it. Where none must be given, commander does that.
+ * Reports an unknown option before a missing one, because a user who misspelt `--storage` did pass it. If no option is mandatory, commander does this
+ * itself.
  *
- * @param root A program that is not run: options are read into it.
+ * @param root A program that is not run, because the options are parsed into it.
  */
 function checkOptionNames(root: Command, args: readonly string[]): void {
   const called = calledIn(root, args)
@@ -72,18 +76,18 @@ function checkOptionNames(root: Command, args: readonly string[]): void {
   command.error(`error: unknown option '${wrong}'${near === undefined ? '' : `\n(Did you mean ${near}?)`}`)
 }
 
-/** The file that is looked for where the program is started. */
+/** Name of the file with options in the current folder. */
 const CONFIG_FILE = 'fhir-ops.config.json'
 
-/** Whether there is a file with options, or one is named. */
+/** True if there is a file with options, or if one is named. */
 export function mayHaveConfig(named: string | undefined = process.env['FHIR_OPS_CONFIG']): boolean {
   return named === undefined ? existsSync(CONFIG_FILE) : named !== ''
 }
 
 /**
- * The file with options: that of `$FHIR_OPS_CONFIG` (none, where that is empty), else `fhir-ops.config.json` in the folder where the program is started.
+ * Reads the file with options: that in `$FHIR_OPS_CONFIG` (none if it is empty), or else `fhir-ops.config.json` in the current folder.
  *
- * @throws {OperationError} `parameter-value` when it is not UTF-8, and when the file of `$FHIR_OPS_CONFIG` cannot be read.
+ * @throws {OperationError} `parameter-value` if it is not UTF-8, and if the file in `$FHIR_OPS_CONFIG` cannot be read.
  */
 function configFile(named: string | undefined = process.env['FHIR_OPS_CONFIG']): ConfigFile | undefined {
   const file = named ?? CONFIG_FILE
@@ -104,19 +108,19 @@ const ABOUT_ALL = `
 Every command has --help with an example, for instance \`fhir-ops serve --help\`.
 Exit status: 0 done, 1 the answer is negative or the command failed, 2 wrong use.`
 
-/** The program with these commands. */
+/** Creates the program with these commands. */
 export function programOf(commands: readonly MakeCommand[], io: Io): Command {
   const root = new Command('fhir-ops')
     .description('FHIR R4 operations: serve them over HTTP, or run them from the command line.')
     .version(version())
     .addHelpText('after', ABOUT_ALL)
-    // Behind the name of a command --version may be an option of that command.
+    // After the name of a command, --version may be an option of that command.
     .enablePositionalOptions()
   for (const make of commands) root.addCommand(make(io))
   return embedded(root, io)
 }
 
-/** Makes a command and those below it write to `io`, name --help after an error, and throw where commander would end the process. */
+/** Makes a command and its subcommands write to `io`, mention --help after an error, and throw where commander would end the process. */
 function embedded(command: Command, io: Io): Command {
   for (const inner of command.commands) embedded(inner, io)
   return command
@@ -134,12 +138,12 @@ function embedded(command: Command, io: Io): Command {
 
 const ONLY_R4 = 'Only the definitions of FHIR R4 were looked at: --load FILE and --storage sqlite:FILE add other content.'
 
-/** Whether something was not found by a command that was given no content to look at: of a code the code system was. */
+/** True if something was not found by a command without any content to search. A code does not count, because its code system was found. */
 function lacksContent({ code, detail }: OperationError, args: readonly string[]): boolean {
   return code.endsWith('not-found') && detail.missing?.kind !== 'code' && !args.some((arg) => /^--(?:load|storage|data)(?:=|$)/.test(arg))
 }
 
-/** What a storage says of itself, with its name: the storage does not say it, since its messages also reach callers over HTTP. */
+/** Adds the name of the storage to its error. The storage itself does not name it, because its messages also reach callers over HTTP. */
 async function withStorage(error: unknown, option: unknown): Promise<unknown> {
   if (!(error instanceof OperationError && error.code.startsWith('storage-') && typeof option === 'string')) return error
   const place = (await import('./storage.js')).placeOfStorage(option)
@@ -160,7 +164,7 @@ function statusOf(error: unknown, io: Io, options: readonly Option[]): number {
   return 1
 }
 
-/** The message with code and place; parameters of the operation by the options that give them. */
+/** Returns the message with code and place; names the options instead of the operation's parameters. */
 function withOptions({ message, code, expression }: OperationError, options: readonly Option[]): string {
   const places = expression.map((name) => ({ name, option: optionFor(name, options) ?? name }))
   const said = places.reduce((text, { name, option }) => text.replace(`Parameter '${name}'`, name === option ? '$&' : option), message)
@@ -177,7 +181,7 @@ function errorWord({ isColoured = false }: Io): string {
   return isColoured ? styleText(['red', 'bold'], 'error:', PAINTED) : 'error:'
 }
 
-/** What the system says of a file or folder that a command was to use; of one that is open it does not say which. */
+/** Describes a system error about a file or folder. For an error on an open file, the system does not say which file. */
 function fileProblem(error: unknown): string | undefined {
   if (!(error instanceof Error && 'syscall' in error && 'errno' in error && typeof error.errno === 'number')) return undefined
   const what = 'path' in error ? `${String(error.path === '' ? "''" : error.path)} cannot be used` : `A ${String(error.syscall)} failed`

@@ -5,7 +5,7 @@ import { dirname, isAbsolute, join } from 'node:path'
 
 const OLDEST: readonly [number, number] = [22, 13]
 
-/** What is wrong with this version of Node; `undefined` when it is new enough (`engines` in the manifest). */
+/** Describes why this version of Node is not supported; `undefined` if it is new enough (`engines` in the manifest). */
 export function runtimeProblem(version: string): string | undefined {
   const [major = 0, minor = 0] = version.split('.').map(Number)
   const isNewEnough = major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])
@@ -13,22 +13,22 @@ export function runtimeProblem(version: string): string | undefined {
 }
 
 /**
- * From 1 MB on a block of the C library's allocator is mapped by itself, so that the system has it back when it is freed; of what is smaller at most
- * 2 MB stay free at the end of each of its areas. By itself it keeps blocks of up to 32 MB once it has freed one, and 64 MB at the end of each area,
- * of which every thread may have one: what a server has once held for large bodies and answers it would hold forever.
+ * Settings of the C library's allocator: blocks of 1 MB or more are mapped separately, so that they are returned to the system when freed, and at most
+ * 2 MB of smaller ones stay free at the end of each arena. By default, it keeps blocks of up to 32 MB once it has freed one, and 64 MB at the end of each
+ * arena, of which every thread may have one: a server would keep forever what it once needed for large bodies and answers.
  */
 const SETTINGS = { MALLOC_MMAP_THRESHOLD_: String(1024 * 1024), MALLOC_TRIM_THRESHOLD_: String(2 * 1024 * 1024) }
 
 /**
- * All threads share one area, as what one of them has freed is no use to the others in areas of their own: what the thread that writes to SQLite leaves behind
- * is 18 MB, and with an area for each thread it is 33 MB more. Requests take the same processor time.
+ * All threads share one arena, because memory that one thread has freed in its own arena is of no use to the others. The thread that writes to SQLite
+ * leaves 18 MB behind, and 33 MB more with an arena per thread. Requests take the same processor time.
  */
 const AREAS = { MALLOC_ARENA_MAX: '1' }
 
 /**
- * Starts the command that is being run again, in the same process, with an allocator that gives back what large requests have taken: it reads its settings only
- * when a program starts. Does nothing where one of them is set already, by the operator or by this; on other systems than Linux; before Node 22.15; where
- * Node must not start programs; and for a parent that talks to this process, as the channel would be closed.
+ * Restarts the command in the same process with these allocator settings, which are read only when a program starts, so that memory of large requests is
+ * returned to the system. Does nothing if one of them is already set, by the operator or by this function; on systems other than Linux; before Node
+ * 22.15; if Node may not start programs; and if the parent process communicates with this one, because the channel would be closed.
  */
 export function startWithModestAllocator(): void {
   const { platform, permission, env, execPath, execArgv, argv } = process
@@ -42,8 +42,9 @@ function isAllocatorSet(env: NodeJS.ProcessEnv): boolean {
 }
 
 /**
- * Keeps the code that V8 has compiled for the next command, which then starts in two thirds of the time. Does nothing where the operator has a folder of their own
- * (`NODE_COMPILE_CACHE`) or wants none (`NODE_DISABLE_COMPILE_CACHE`), and where there is no folder that nobody else can write to: what is in it is run.
+ * Caches the code that V8 has compiled, so that the next command starts in two thirds of the time. Does nothing if the operator has chosen a folder
+ * (`NODE_COMPILE_CACHE`) or disabled the cache (`NODE_DISABLE_COMPILE_CACHE`), or if there is no folder to which nobody else can write, because its
+ * content is executed.
  */
 export function keepCompiledCode(env: NodeJS.ProcessEnv = process.env): void {
   if (env['NODE_COMPILE_CACHE'] !== undefined || env['NODE_DISABLE_COMPILE_CACHE'] !== undefined) return
@@ -51,18 +52,18 @@ export function keepCompiledCode(env: NodeJS.ProcessEnv = process.env): void {
   if (folder !== undefined) nodeModule.enableCompileCache(folder)
 }
 
-/** The folder for compiled code, which is made where there is none; `undefined` where it cannot be made or is not safe from others. */
+/** Returns the folder for compiled code, creating it if necessary; `undefined` if it cannot be created or is not safe from other users. */
 export function ownFolder(env: NodeJS.ProcessEnv): string | undefined {
   try {
     const root = cacheRoot(env)
     if (!isAbsolute(root)) return undefined
     const folder = join(root, 'fhir-ops')
-    // One after the other: to make all that is missing, Node tries forever where a system says that what it has just made is not there, as `/proc` does.
+    // Created one after the other: with `recursive`, Node retries forever if the system reports that a folder just created does not exist, as `/proc` does.
     for (const missing of [root, folder]) if (!existsSync(missing)) mkdirSync(missing, { mode: 0o700 })
     const real = realpathSync(folder)
     return statSync(real).isDirectory() && isSafe(real) ? real : undefined
   } catch {
-    // No home, no room, no permission: the command starts as it did without.
+    // Without a home folder, disk space or permission, the command starts without a cache.
     return undefined
   }
 }
@@ -74,10 +75,10 @@ function cacheRoot(env: NodeJS.ProcessEnv): string {
 }
 
 const WRITABLE_BY_OTHERS = 0o022
-/** In such a folder, as `/tmp` is, nobody can rename or delete what is another's. */
+/** In a sticky folder such as `/tmp`, users cannot rename or delete what belongs to others. */
 const STICKY = 0o1000
 
-/** Whether a folder is the user's own, and no other user but root can write to it or put another in its place. Windows keeps that of the user private. */
+/** True if a folder belongs to the user, and no other user except root can write to it or replace it. On Windows, the user's folder is private. */
 function isSafe(folder: string): boolean {
   const user = process.getuid?.()
   if (user === undefined) return true

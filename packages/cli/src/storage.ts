@@ -5,23 +5,23 @@ import type { OperationContext } from 'fhir-ops/context'
 import type { ConceptStore, Indexer, SessionStore, Storage } from 'fhir-ops/storage'
 import type { PostgresDatabase } from '@fhir-ops/postgres'
 
-/** Which storage is opened, and what for. */
+/** Which storage to open, and for what. */
 export interface StorageOptions {
   /** `memory`, `sqlite:FILE`, `postgres:URL` or `http:URL`. */
   readonly storage: string
-  /** Make a SQLite file that does not exist; also done when there is something to load into it. Else it is refused. */
+  /** Creates a SQLite file that does not exist; also done if there is something to load into it. Otherwise, a missing file is refused. */
   readonly create?: boolean
-  /** Nothing is searched for before the storage is closed: an empty database gets its indexes then (`openSqliteToFill`, `openPostgresToFill`). */
+  /** True if nothing is searched before the storage is closed: an empty database gets its indexes only then (`openSqliteToFill`, `openPostgresToFill`). */
   readonly toFill?: boolean
-  /** Gives the token of the caller whose request is being served: an upstream server is asked with it. */
+  /** Returns the token of the caller whose request is being served; an upstream server is called with it. */
   readonly callerToken?: (() => string | undefined) | undefined
-  /** Gives the signal of that caller: what an upstream server is asked for ends when the caller has gone. */
+  /** Returns the signal of that caller; calls to an upstream server end when the caller has gone. */
   readonly callerSignal?: (() => AbortSignal | undefined) | undefined
-  /** Files and folders to load before anything else. */
+  /** Files and folders to load first. */
   readonly load?: readonly string[]
 }
 
-/** A storage with what is kept besides its resources. */
+/** A storage, together with its other stores. */
 export interface OpenedStorage {
   readonly storage: Storage
   readonly sessions: SessionStore
@@ -29,7 +29,7 @@ export interface OpenedStorage {
   readonly close: () => Promise<void>
 }
 
-/** What commands work with: a storage, the R4 definitions below it, and the sessions besides it. */
+/** What commands work with: a context with a storage and the R4 definitions, and the store of sessions. */
 export interface Engine {
   readonly ctx: OperationContext
   readonly indexer: Indexer
@@ -37,7 +37,7 @@ export interface Engine {
   readonly close: () => Promise<void>
 }
 
-/** Opens the storage that the option names: only its adapter is loaded. @throws {OperationError} `parameter-value` when it names none. */
+/** Opens the storage that the option names, loading only its adapter. @throws {OperationError} `parameter-value` if it names none. */
 export async function openStorage({
   storage: option,
   load: toLoad = [],
@@ -60,7 +60,7 @@ export async function openStorage({
     const { httpStorage } = await import('@fhir-ops/http')
     return beside(httpStorage({ baseUrl: upstream, callerToken, callerSignal }))
   }
-  // Only a name of a file is repeated: another value may have a password.
+  // Only a file name is repeated, because another value may contain a password.
   const meant = /^[\w./-]+\.(?:db|sqlite3?)$/.test(option) ? ` Did you mean sqlite:${option}?` : ''
   throw new OperationError(
     'parameter-value',
@@ -68,7 +68,7 @@ export async function openStorage({
   )
 }
 
-/** The file in `sqlite:FILE`, for what works with no other storage. @throws {OperationError} `parameter-value` when it is not there. */
+/** Returns the file in `sqlite:FILE`, for commands that support no other storage. @throws {OperationError} `parameter-value` if it does not exist. */
 export function existingSqliteFile(option: string): string {
   const file = sqliteFile(option)
   if (file === undefined) throw new OperationError('parameter-value', '--storage must be sqlite:FILE.')
@@ -83,12 +83,12 @@ function checkExists(file: string): void {
   throw new OperationError('parameter-value', `There is no file ${file}. \`fhir-ops load RESOURCES --storage sqlite:FILE\` makes one.`)
 }
 
-/** The file in `sqlite:FILE`. */
+/** Returns the file in `sqlite:FILE`. */
 export function sqliteFile(option: string): string | undefined {
   return option.startsWith('sqlite:') && option.length > 'sqlite:'.length ? option.slice('sqlite:'.length) : undefined
 }
 
-/** Works with a file or a database, and names it where that fails: the storage does not, since its messages also reach callers over HTTP. */
+/** Runs work on a file or a database, and adds its name to errors. The storage does not name it, because its messages also reach callers over HTTP. */
 export async function named<T>(place: string | ((error: OperationError) => string), work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -98,17 +98,17 @@ export async function named<T>(place: string | ((error: OperationError) => strin
   }
 }
 
-/** A storage without sessions of its own: they live as long as the process. */
+/** Adds sessions to a storage without its own; they live as long as the process. */
 function beside(storage: Storage): OpenedStorage {
   return { storage, sessions: memorySessionStore(), close: () => storage.close() }
 }
 
-/** The URL in `postgres:URL`, or the option itself where it is such a URL. */
+/** Returns the URL in `postgres:URL`, or the option itself if it is such a URL. */
 export function postgresUrl(option: string): string | undefined {
   return /^(?:postgres:)?(postgres(?:ql)?:\/\/.+)$/.exec(option)?.[1]
 }
 
-/** Opens the database of a URL, with the driver's own defaults for what the URL leaves out. */
+/** Opens the database of a URL; what the URL omits has the driver's defaults. */
 async function openPostgresUrl(url: string, { toFill }: { readonly toFill: boolean }): Promise<PostgresDatabase> {
   const [{ openPostgres, openPostgresToFill }, { default: pg }] = await Promise.all([import('@fhir-ops/postgres'), import('pg')])
   const pool = new pg.Pool({ connectionString: url })
@@ -120,21 +120,21 @@ async function openPostgresUrl(url: string, { toFill }: { readonly toFill: boole
   }
 }
 
-/** How messages name the storage of an option; `undefined` for one without a name. */
+/** Returns the name of a storage for messages; `undefined` if it has none. */
 export function placeOfStorage(option: string): string | undefined {
   const database = postgresUrl(option)
   return sqliteFile(option) ?? (database === undefined ? undefined : hostAndDatabase(database))
 }
 
-/** Host and database of a URL, without user and password. */
+/** Returns host and database of a URL, without user and password. */
 function hostAndDatabase(url: string): string {
   const { host = '', pathname = '' } = URL.parse(url) ?? {}
   return `postgres://${host}${pathname}`
 }
 
-/** Whether a text is an http or https address without user, query and fragment, so that paths can be put after it. */
+/** True for an http or https address without user, query and fragment, to which paths can be appended. */
 export function isPlainAddress(text: string): boolean {
   const url = URL.parse(text)
-  // The parser takes `http:ftp://x` for `http://ftp//x`.
+  // The parser treats `http:ftp://x` as `http://ftp//x`.
   return url !== null && /^https?:\/\//i.test(text) && [url.username, url.password, url.search, url.hash].join('') === ''
 }

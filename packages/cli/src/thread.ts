@@ -1,9 +1,9 @@
 import { Worker, type MessagePort, type ResourceLimits } from 'node:worker_threads'
 import { OperationError, type ErrorCode } from 'fhir-ops/errors'
 
-/** A thread that answers messages in their order. */
+/** A thread that answers messages in order. */
 export interface Thread<Question, Answer> {
-  /** @throws {OperationError} as what the thread answers with. */
+  /** @throws {OperationError} the error with which the thread answers. */
   ask(question: Question): Promise<Answer>
   end(): Promise<unknown>
 }
@@ -11,8 +11,8 @@ export interface Thread<Question, Answer> {
 /**
  * Starts a thread.
  *
- * @param file Of the program, below the source folder and without extension: `load/indexing-thread`. Tests run the sources, which use the built thread.
- * @param resourceLimits Of memory. Default: those of Node.
+ * @param file File of the thread, below the source folder and without extension: `load/indexing-thread`. Tests run the sources but use the built thread.
+ * @param resourceLimits Memory limits. Default: those of Node.
  */
 export function startThread<Question, Answer>(
   file: string,
@@ -21,7 +21,7 @@ export function startThread<Question, Answer>(
 ): Thread<Question, Answer> {
   const url = new URL(import.meta.url.endsWith('.ts') ? `../dist/${file}.js` : `./${file}.js`, import.meta.url)
   const worker = new Worker(url, { workerData, env: {}, execArgv: [], resourceLimits })
-  /** In the order of sending, which is that of the answers. */
+  /** In the order in which messages were sent, which is that of the answers. */
   const waiting: PromiseWithResolvers<Answer>[] = []
   let failure: Error | undefined
   worker.on('message', (sent: Sent<Answer>) => {
@@ -45,12 +45,12 @@ export function startThread<Question, Answer>(
   }
 }
 
-/** What a thread sends for a message. Errors lose their class on their way to another thread. */
+/** A message from a thread. Errors lose their class when they are sent to another thread. */
 type Sent<Answer> =
   | { readonly answer: Answer; readonly refusal?: undefined }
   | { readonly refusal: { readonly code: ErrorCode; readonly message: string } }
 
-/** Answers the messages of a thread, one after the other: what the program of `startThread` does. */
+/** Answers the messages to a thread, one after the other; called in the thread that `startThread` starts. */
 export function answerMessages<Question, Answer>(port: MessagePort, answer: (question: Question) => Answer | Promise<Answer>): void {
   let last: Promise<void> = Promise.resolve()
   const answerAfter = async (before: Promise<void>, question: Question): Promise<void> => {

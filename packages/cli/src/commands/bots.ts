@@ -23,7 +23,7 @@ interface ExecuteOptions {
   readonly timeout?: number
 }
 
-/** How a bot is run: where its input is, what it is, and how long it may take. */
+/** Options for running a bot: file and media type of its input, and time limit. */
 type BotInputOptions = Pick<ExecuteOptions, 'input' | 'contentType' | 'timeout'>
 
 /** Adds the options of a command that runs a bot. */
@@ -89,7 +89,7 @@ function deployCommand(io: Io): Command {
     })
 }
 
-/** Refuses code that does not compile; nothing of it is run. @throws {OperationError} `bot-failed`, with the place in the file. */
+/** Refuses code that does not compile, without running any of it. @throws {OperationError} `bot-failed`, with the place in the file. */
 async function checkCode(file: string): Promise<void> {
   const runtime = openBotSandbox({ workers: 1 })
   try {
@@ -101,7 +101,7 @@ async function checkCode(file: string): Promise<void> {
   }
 }
 
-/** Stores the bot, and gives its id. What else a stored Bot of this id has, such as identifiers and schemas, stays. */
+/** Stores the bot and returns its id. Other members of a stored Bot with this id, such as identifiers and schemas, are kept. */
 async function store({ ctx, indexer }: Engine, file: string, given: string | undefined): Promise<string> {
   const id = given ?? basename(file, extname(file))
   if (!isResourceId(id))
@@ -116,12 +116,12 @@ async function store({ ctx, indexer }: Engine, file: string, given: string | und
   return id
 }
 
-/** A bot, and where it is stored. */
+/** A bot to run, and the engine in which it is stored. */
 interface BotRun {
   readonly engine: Engine
   /** Id, or identifier as `system|value`. */
   readonly bot: string
-  /** The file that its code is from, to name places in. */
+  /** File with the bot's code, for places in messages. */
   readonly file?: string
   readonly io: Io
 }
@@ -129,7 +129,7 @@ interface BotRun {
 /** Runs a bot in the sandbox: its answer goes to `io.out`, its log to `io.err`. @throws {OperationError} as `execute`. */
 async function runBot({ engine, bot, file, io }: BotRun, options: BotInputOptions): Promise<void> {
   const bytes = options.input === undefined ? new TextEncoder().encode(await io.stdin()) : await unpackedBytes(options.input)
-  decodeUtf8(bytes, options.input ?? 'stdin') // names the file that is in another encoding
+  decodeUtf8(bytes, options.input ?? 'stdin') // the error names the file if it has another encoding
   const { input, contentType } = readBotInput(options.contentType, bytes, (text) => parseJson(text, options.input ?? 'stdin'))
   const { botSchemas } = await import('@fhir-ops/bot-sandbox/schemas')
   const runtime = openBotSandbox()
@@ -140,7 +140,7 @@ async function runBot({ engine, bot, file, io }: BotRun, options: BotInputOption
       schemas: botSchemas(),
       ...limits,
       exposeBotErrors: true,
-      // A failure is said at the end, with the place in the code.
+      // A failure is reported at the end, with the place in the code.
       onLog: ({ level, text }) => (level === 'error' ? undefined : io.err(`${level}: ${text}`)),
     })
     const answer = await execute({ ...forRequest(engine.ctx, {}), bots }, { bot: addressOf(bot), input, contentType })
@@ -152,7 +152,7 @@ async function runBot({ engine, bot, file, io }: BotRun, options: BotInputOption
   }
 }
 
-/** A failure of a bot with its own words, and the place in its code. */
+/** Adds the bot's own error message, and the place in its code, to a failure of a bot. */
 function withBotsWords(error: unknown, source: string): unknown {
   if (!(error instanceof OperationError) || error.detail.diagnostics === undefined) return error
   const [words = '', ...frames] = error.detail.diagnostics.split(/\n {4}at /)

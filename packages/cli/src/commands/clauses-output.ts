@@ -7,7 +7,7 @@ import { coverageHtml, coverageLcov, explanationHtml } from 'fhir-ops/evaluate'
 import type { Io } from '../io.js'
 import { table } from '../text.js'
 
-/** What was asked for besides the result; true without a file. */
+/** Output requested besides the result; true without a file. */
 export interface ClausesOptions {
   readonly explain?: true | string
   readonly coverage?: true | string
@@ -27,7 +27,7 @@ export function clausesOptions(): Readonly<Record<'coverage' | 'explain', Option
   }
 }
 
-/** @throws {OperationError} `parameter-value` for a file of another kind, before anything is evaluated. */
+/** @throws {OperationError} `parameter-value` for an unsupported file extension, before anything is evaluated. */
 export function checkFiles({ explain, coverage }: ClausesOptions): void {
   checkFile('--explain', explain, ['.html'])
   checkFile('--coverage', coverage, ['.html', '.info'])
@@ -38,7 +38,7 @@ function checkFile(option: string, file: true | string | undefined, kinds: reado
   throw new OperationError('parameter-value', `${option} ${file}: the file must end in ${kinds.join(' or ')}.`)
 }
 
-/** Prints the reasons and what was nearest on standard error, and writes the page. */
+/** Prints the reasons, and the nearest candidates, on standard error, and writes the page. */
 export async function printExplanation(explanation: Explanation | undefined, { explain }: ClausesOptions, io: Io): Promise<void> {
   if (explanation === undefined || explain === undefined) return
   for (const { reason, nearest } of explanation.criteria ?? []) {

@@ -27,7 +27,7 @@ interface CodeOptions extends OperationOptions {
   readonly version?: string
 }
 
-/** A command about a code of `--system`. */
+/** A command about a code in `--system`. */
 function codeCommand(name: string, example: string): Command {
   return operationCommand(name, `${example} --system ${PRIORITY}`)
     .requiredOption('--system <uri>', 'code system of the code')
@@ -69,7 +69,7 @@ function lookupRows(answer: JsonObject): readonly (readonly string[])[] {
   return [...single, ...designations, ...properties]
 }
 
-/** The value of a part as text. */
+/** Returns the value of a part as text. */
 function valueOf(parameter: JsonObject, name: string): string {
   const part = objectsAt(parameter, 'part').find((one) => stringAt(one, 'name') === name) ?? {}
   const value = Object.entries(part).find(([key]) => key.startsWith('value'))?.[1]
@@ -102,7 +102,7 @@ function validateCodeCall(code: string, { system, version, display, valueSet }: 
   return { operation: valueSetValidateCodeOperation, type: 'ValueSet', values, exits: true }
 }
 
-/** Whether it is valid, with its display; then each issue. */
+/** Describes the result: whether the code is valid, with its display; then each issue. */
 function validationLines(answer: JsonObject): readonly string[] {
   const isValid = parameterAt(answer, 'result')?.['valueBoolean'] === true
   const display = stringAt(parameterAt(answer, 'display'), 'valueString')

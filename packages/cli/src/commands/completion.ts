@@ -19,19 +19,19 @@ export function completionCommand(io: Io, commands: () => Promise<readonly MakeC
     })
 }
 
-/** A word that can follow, and what it is. */
+/** A word that may follow, with its description. */
 interface Offered {
   readonly word: string
   readonly description: string
 }
 
-/** What can follow on the words of a command. */
+/** Possible completions after the words of a command. */
 interface Completed {
   /** The words so far: `fhir-ops`, `fhir-ops token`. */
   readonly words: string
-  /** Commands, or what the first argument can be; where there are none, the names of files. */
+  /** Subcommands, or values of the first argument; if there are none, file names are completed. */
   readonly offered: readonly Offered[]
-  /** Long names of options, offered to who has typed a hyphen. */
+  /** Long option names, offered after a hyphen. */
   readonly options: readonly string[]
 }
 
@@ -60,7 +60,7 @@ function offeredOf(command: Command): Offered {
   return { word: command.name(), description: command.description() }
 }
 
-/** What follows on each command, as patterns of the words before; the longest first. */
+/** Maps patterns of the preceding words to the completions of each command; the longest pattern first. */
 function patterns(all: readonly Completed[], open: string, close: string): string {
   const listed = (name: string, words: readonly string[]): string => `${name}=${open}${words.join(' ')}${close}`
   return all
@@ -88,7 +88,7 @@ ${patterns(all, '"', '"')}
 complete -o default -F _fhir_ops fhir-ops`
 }
 
-/** In a folder of `$fpath` the file is the body of the function that is called first; else it is read by `source`. */
+/** In a folder of `$fpath`, the file is the body of the function and runs when the function is first called; otherwise `source` reads it. */
 function zsh(all: readonly Completed[]): string {
   return `#compdef fhir-ops
 _fhir_ops() {

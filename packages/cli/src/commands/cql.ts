@@ -30,7 +30,7 @@ interface CqlOptions extends ClausesOptions {
   readonly json?: true
 }
 
-/** Where libraries of files are, for each other's `include`. */
+/** Base of the urls of libraries read from files, for each other's `include`. */
 const FOLDER = 'urn:fhir-ops:folder'
 
 const EXAMPLES = `
@@ -97,7 +97,7 @@ async function evaluated(ctx: OperationContext, file: string | undefined, call: 
   return await evaluateCql(own, input, { translator: call.translator })
 }
 
-/** The library of a file, and those of the other CQL files of its folder. */
+/** Returns the library in a file, and those in the other CQL files of its folder. */
 async function librariesAt(file: string): Promise<{ readonly library: JsonObject; readonly resources: readonly JsonObject[] }> {
   if (extname(file) === '.json') return { library: await readResource(file), resources: [] }
   const folder = dirname(file)
@@ -109,7 +109,7 @@ async function librariesAt(file: string): Promise<{ readonly library: JsonObject
 
 const DECLARATION = /^library {1,9}(?:"([^"]{1,200})"|([\w.]{1,200}))(?: {1,9}version {1,9}'([^']{0,100})')?/
 
-/** A Library resource of a text, by the name and version that it declares. */
+/** Makes a Library resource from CQL, with the name and version that it declares. */
 function libraryOf(text: string, file: string): JsonObject {
   const declaration = text.split('\n').find((line) => line.trimStart().startsWith('library '))
   const [, quoted, plain, version] = DECLARATION.exec(declaration?.trimStart() ?? '') ?? []
@@ -149,7 +149,7 @@ function resourcesIn(resource: JsonObject): readonly JsonObject[] {
     .filter((entry) => entry !== undefined)
 }
 
-/** @throws {Exit} when a definition failed. */
+/** @throws {Exit} if a definition failed. */
 function print(
   { values, failures }: EvaluateCqlResult,
   { json }: CqlOptions,

@@ -11,7 +11,7 @@ import { serve, untilInterrupted, type RunningServer } from '../serve/serve.js'
 import { portNumber } from './options.js'
 
 const DAY_SECONDS = 86_400
-/** How this program was started, for commands to paste. */
+/** How this program was started, for commands that users paste. */
 const COMMAND = process.env['npm_lifecycle_event'] === undefined ? 'fhir-ops' : 'npm run --silent fhir-ops --'
 
 /** `fhir-ops demo`. */
@@ -39,7 +39,7 @@ async function demo(options: DemoOptions, io: Io): Promise<void> {
   })
 }
 
-/** Serves the file, with the samples when it is new. Until they are in it a file next to it says so, for the next start after a kill. */
+/** Serves the file, and fills it with the samples if it is new. Until it is filled, a marker file exists next to it, in case the process is killed. */
 export async function serveSamples({ port, file }: DemoOptions, io: Io): Promise<RunningServer> {
   const unfilled = `${file}.unfilled`
   await makeFolder(dirname(file))
@@ -62,17 +62,20 @@ interface DemoCall {
   readonly command: string
 }
 
-/** What the calls of a demo server name. */
+/** Values that the calls of a demo server contain. */
 export interface DemoServer {
   readonly url: string
   readonly token: string
-  /** Of a second session of the same user. */
+  /** Login id of a second session of the same user. */
   readonly otherLoginId: string
-  /** Makes another token. */
+  /** Command that creates another token. */
   readonly tokenCommand: string
 }
 
-/** What a demo server prints: its page, its token, a call for each operation. A shell takes all of it at once, so the call that ends the token is last. */
+/**
+ * The output of a demo server: its page, its token, and a call for each operation. All of it can be pasted at once, so the call that ends the token is
+ * last.
+ */
 export function demoGuide(server: DemoServer): string {
   const calls = [...whoCalls(server), ...operationCalls(server), ...botCalls(server), ...endingCalls(server)]
   return [
@@ -152,7 +155,7 @@ function measureCalls(server: DemoServer): readonly DemoCall[] {
 
 function botCalls(server: DemoServer): readonly DemoCall[] {
   const form = `'family=Lovell&given=Ada&birthDate=1980-12-10'`
-  // Octal, for shells that differ in what they make of two backslashes.
+  // Octal escapes, because shells differ in how they treat two backslashes.
   const message = String.raw`printf 'MSH|^~\134&|LAB|CITY|APP|CLINIC|20260203093000||ORU^R01|42|P|2.5.1\rPID|1||7||LOVELL^ADA'`
   return [
     {
@@ -193,7 +196,7 @@ function get({ url, token }: DemoServer, path: string): string {
 
 interface Body {
   readonly type: string
-  /** Quoted for a POSIX shell. */
+  /** Body, quoted for a POSIX shell. */
   readonly body: string
 }
 

@@ -21,7 +21,7 @@ import { fileText } from '../files.js'
 import { withLanguages } from './measure-command.js'
 import { PATIENCE_MS } from './run-operation.js'
 
-/** How `fhir-ops evaluate` divides the subjects; nothing of it is given for one run. */
+/** How `fhir-ops evaluate` divides the subjects; all members are absent for a single run. */
 export interface DivisionOptions {
   readonly threads?: number
   readonly part?: SubjectsPart
@@ -57,7 +57,7 @@ function partIn(text: string): SubjectsPart {
   return { part: Number(part), of: Number(of) }
 }
 
-/** What is evaluated, and where. */
+/** The evaluation, and its storage. */
 export interface DividedCall {
   readonly input: EvaluateMeasureInput
   readonly storage: string
@@ -65,9 +65,9 @@ export interface DividedCall {
 }
 
 /**
- * Evaluates in threads, a part or from parts. A part is printed.
+ * Evaluates in threads, evaluates one part, or merges parts. A part is printed.
  *
- * @returns The result of all parts; `undefined` for a part.
+ * @returns The result of all parts; `undefined` for a single part.
  * @throws {OperationError} `parameter-value` for threads over a storage in memory.
  */
 export async function evaluateDivided(call: DividedCall, division: DivisionOptions, io: Io): Promise<EvaluateMeasureResult | undefined> {
@@ -119,13 +119,13 @@ async function partOrWhole(
   })
 }
 
-/** What is wrong with the parts is wrong with `--merge`. */
+/** Reports an error in the parts as an error of `--merge`. */
 function ofOption(error: unknown): unknown {
   if (!(error instanceof OperationError) || error.expression[0] !== 'parts') return error
   return new OperationError(error.code, error.message, { ...error.detail, expression: ['merge'], cause: error })
 }
 
-/** What it is of is looked at when it is merged. */
+/** Reads a part. Which measure it belongs to is checked when it is merged. */
 async function partAt(file: string): Promise<MeasurePart> {
   const text = await fileText(file)
   checkJson(text, file, ', as `fhir-ops evaluate --part` prints it')
@@ -134,7 +134,7 @@ async function partAt(file: string): Promise<MeasurePart> {
   throw new OperationError('body-invalid', `${file} is not what \`fhir-ops evaluate --part\` prints.`)
 }
 
-/** Beside the program; tests run the sources, which use the built thread. */
+/** The thread's file next to the program; tests run the sources but use the built thread. */
 function threadModule(): string {
   return new URL(import.meta.url.endsWith('.ts') ? '../../dist/measure-thread.js' : './measure-thread.js', import.meta.url).href
 }

@@ -85,7 +85,7 @@ async function evaluate(measure: string, options: EvaluateOptions, io: Io): Prom
   })
 }
 
-/** Prints the report of several threads or of merged parts; a part is printed as it is. */
+/** Prints the report of several threads or of merged parts; prints a single part unchanged. */
 async function printDivided(input: EvaluateMeasureInput, options: EvaluateOptions, io: Io): Promise<void> {
   const { storage, load, json } = options
   const result = await evaluateDivided({ input, storage, load }, options, io)
@@ -96,7 +96,7 @@ async function printDivided(input: EvaluateMeasureInput, options: EvaluateOption
   if (result.failures !== undefined) throw new Exit(1)
 }
 
-/** Prints each report when its counts have become different; with `json` each in one line. */
+/** Prints a report whenever its counts have changed; with `json`, each in one line. */
 async function watch(input: EvaluateMeasureInput, { json, storage, load }: EvaluateOptions, io: Io): Promise<void> {
   await withEngine({ storage, load, limits: { operationTimeoutMs: PATIENCE_MS } }, io, ({ ctx }) =>
     withLanguages(async (languages) => {
@@ -117,7 +117,7 @@ function printCounts(report: JsonObject, io: Io): void {
   for (const text of failuresIn(report)) io.err(`error: ${text}`)
 }
 
-/** What a report says of subjects that could not be evaluated. */
+/** Returns the messages in a report about subjects that could not be evaluated. */
 function failuresIn(report: JsonObject): readonly string[] {
   return objectsAt(report, 'contained').flatMap((contained) =>
     objectsAt(contained, 'issue').flatMap((issue) => stringAt(objectAt(issue, 'details'), 'text') ?? []),
@@ -132,7 +132,7 @@ function groupCells(group: JsonObject, index: number): readonly (readonly string
   return [...partCells(group, name), ...strata]
 }
 
-/** The counts and the score of a group or stratum. */
+/** Returns the counts and the score of a group or stratum. */
 function partCells(part: JsonObject, name: string): readonly (readonly string[])[] {
   const score = objectAt(part, 'measureScore')?.['value']
   return [

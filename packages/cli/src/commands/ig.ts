@@ -82,7 +82,7 @@ async function validateGuide(path: string, options: IgOptions, io: Io): Promise<
   }
 }
 
-/** Says which packages take part, and which are missing: without them, what rests on them is not checked. */
+/** Prints which packages are used, and which are missing: without these, what depends on them is not checked. */
 function describe(own: FoundPackage, dependencies: readonly FoundPackage[], io: Io): void {
   const named = ({ manifest: { name, version } }: FoundPackage): string => `${name}#${version}`
   const others = dependencies.map(named)

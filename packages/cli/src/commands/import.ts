@@ -47,7 +47,7 @@ export function importCommand(io: Io): Command {
     )
 }
 
-/** A command that imports a path into a storage, and continues with what an earlier run of it has made. */
+/** A command that imports a path into a storage, resuming an earlier aborted run. */
 function intoStorage(name: string): Command {
   return new Command(name)
     .argument('<path>', 'folder or ZIP archive of the release', existing)
@@ -113,15 +113,15 @@ interface Target {
 }
 
 interface Import {
-  /** Names the file of the work. */
+  /** Part of the name of the work file. */
   readonly system: string
   readonly run: (target: Target, work: WorkOptions) => Promise<StoredSystem>
 }
 
-/** What messages about rows begin with. */
+/** Prefix of messages about rows. */
 const ROWS = '… '
 
-/** Rows that were read are shown next to the bar on a terminal; messages about files and parts stay. */
+/** On a terminal, shows the number of rows next to the progress bar; prints other messages permanently. */
 function importProgress({ draw, err }: Io, report: ReportProgress): (message: string) => void {
   return (message) => {
     if (draw === undefined || !message.startsWith(ROWS)) return err(message)
@@ -130,7 +130,7 @@ function importProgress({ draw, err }: Io, report: ReportProgress): (message: st
   }
 }
 
-/** Opens the storage for an import, and says which version it came to. */
+/** Opens the storage for an import, and prints which version was imported. */
 async function importInto({ system, run }: Import, options: TargetOptions, io: Io): Promise<void> {
   const { storage, concepts, close } = await openStorage({ storage: options.storage, create: true })
   try {

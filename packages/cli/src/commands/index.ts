@@ -1,7 +1,7 @@
 import { runCommands, type MakeCommand } from '../run-commands.js'
 
 /**
- * Every command, in the order of `--help`. Each imports what it needs, and together they import every package, so only the command that is called is
+ * Every command, in the order of `--help`. Together they import every package, so only the command that is called is
  * loaded.
  */
 const COMMANDS: ReadonlyMap<string, () => Promise<MakeCommand>> = new Map([
@@ -48,12 +48,12 @@ const COMMANDS: ReadonlyMap<string, () => Promise<MakeCommand>> = new Map([
   ],
 ])
 
-/** All of them, in the order of `--help`. */
+/** Loads all commands, in the order of `--help`. */
 export async function allCommands(): Promise<readonly MakeCommand[]> {
   return Promise.all([...COMMANDS.values()].map((load) => load()))
 }
 
-/** The command of a name; `undefined` where there is none, or the name is an alias. */
+/** Loads a command by name; `undefined` if there is none, or if the name is an alias. */
 export async function commandNamed(name: string): Promise<MakeCommand | undefined> {
   return COMMANDS.get(name)?.()
 }

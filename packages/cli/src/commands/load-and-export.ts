@@ -25,10 +25,10 @@ interface LoadCommandOptions {
   readonly words?: boolean
 }
 
-/** One core reads, one writes; the others index. */
+/** Number of indexing threads: one core reads, one writes, the others index. */
 const THREADS = Math.max(0, availableParallelism() - 2)
 
-/** Each takes some 20 MB of memory. */
+/** Limit on threads, because each uses about 20 MB of memory. */
 const MAX_THREADS = 64
 
 /** `fhir-ops load`. */
@@ -49,7 +49,7 @@ export function loadCommand(io: Io): Command {
 
 async function loadInto(paths: readonly string[], options: LoadCommandOptions, io: Io): Promise<void> {
   checkIsKept(options.storage, ', or use serve --load')
-  // Before the storage is opened: a name that is wrong makes no file.
+  // Before the storage is opened, so that a wrong path does not create a file.
   const reading = isStandardInput(paths) ? readingInput(io) : readingOf(await filesIn(paths))
   const engine = await openEngine({ storage: options.storage, create: true, toFill: true, words: options.words }, io)
   try {
@@ -60,7 +60,7 @@ async function loadInto(paths: readonly string[], options: LoadCommandOptions, i
   }
 }
 
-/** A SQLite file gets its indexes now, so this may take as long as a third of the load. */
+/** Closes the engine. A SQLite file then gets its indexes, which may take a third of the time of the load. */
 async function close(engine: Engine, io: Io): Promise<void> {
   const start = performance.now()
   await engine.close()
@@ -93,7 +93,7 @@ async function loadWith(
   }
 }
 
-/** One that it works on, and one that waits. */
+/** Batches per thread: one being processed, and one waiting. */
 const BATCHES_PER_THREAD = 2
 
 interface ExportCommandOptions {

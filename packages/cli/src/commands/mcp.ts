@@ -33,7 +33,7 @@ export function mcpCommand(io: Io): Command {
     )
 }
 
-/** The one who started the process may do everything that it can. */
+/** Serves MCP on standard input and output. Whoever started the process may do everything that it can. */
 async function serveStdio(options: McpOptions, io: Io): Promise<void> {
   if (options.devToken !== undefined)
     throw new OperationError('parameter-value', '--dev-token needs --port: there are no tokens on standard input and output.')

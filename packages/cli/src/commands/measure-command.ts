@@ -8,13 +8,13 @@ import { SAMPLE_PATH } from '../own-files.js'
 import { jsonOption, loadOption, storageOption } from './options.js'
 import { PATIENCE_MS } from './run-operation.js'
 
-/** What `--period-start` and `--period-end` take. */
+/** Formats that `--period-start` and `--period-end` accept. */
 export const PERIOD_DATE = 'YYYY, YYYY-MM, YYYY-MM-DD or a dateTime'
 
-/** Arguments of a command about a Measure, with the sample content. */
+/** Example arguments of a command about a Measure, using the sample content. */
 export const SAMPLE_MEASURE: string = `heart-rate-count --period-start 2026 --period-end 2026 --load ${SAMPLE_PATH}`
 
-/** A command about a Measure over a period, to which options of its own are added. */
+/** Makes a command about a Measure over a period, to which the caller adds its own options. */
 export function measureCommand(name: string, description: string): Command {
   return new Command(name)
     .description(description)
@@ -24,12 +24,12 @@ export function measureCommand(name: string, description: string): Command {
     .addHelpText('after', `\nExample:\n  fhir-ops ${name} ${SAMPLE_MEASURE}`)
 }
 
-/** Adds what every command over stored content has. */
+/** Adds the options of every command over stored content. */
 export function withContentOptions(command: Command): Command {
   return command.addOption(storageOption()).addOption(loadOption()).addOption(jsonOption())
 }
 
-/** Works with the languages of criteria, CQL among them, whose translator is closed afterwards. */
+/** Runs work with all languages of criteria, including CQL, and closes the CQL translator afterwards. */
 export async function withLanguages<T>(
   work: (languages: readonly CriteriaLanguage[], translator: CqlTranslator) => Promise<T>,
 ): Promise<T> {

@@ -46,7 +46,7 @@ async function printRequirements(resource: string, options: DataRequirementsOpti
   })
 }
 
-/** Type, filters and elements of a requirement. */
+/** Returns type, filters and elements of a requirement. */
 function cellsOf(requirement: JsonObject): readonly string[] {
   const filters = [...objectsAt(requirement, 'codeFilter').map(codesText), ...objectsAt(requirement, 'dateFilter').map(datesText)]
   const elements = requirement['mustSupport']
@@ -150,7 +150,7 @@ async function submit(file: string, options: SubmitOptions, io: Io): Promise<voi
 
 const BASE = 'http://127.0.0.1'
 
-/** Stores as a server does it: with its checks, in one transaction. @throws {OperationError} `body-invalid` with what was refused. */
+/** Posts to an in-process handler, so that all checks of a server apply, in one transaction. @throws {OperationError} `body-invalid` with what was refused. */
 async function posted({ ctx, indexer, sessionStore }: Engine, path: string, body: string): Promise<JsonObject> {
   const sessions = createSessions({ store: sessionStore })
   const handler = createHandler({ context: ctx, indexer, sessions, baseUrl: BASE, auth: 'off', defaultPolicy: 'deny' })

@@ -2,7 +2,7 @@ import { InvalidArgumentError, Option } from 'commander'
 import { OperationError } from 'fhir-ops/errors'
 import { isPlainAddress } from '../storage.js'
 
-/** `--storage`, the same for every command. */
+/** `--storage`, with the same meaning in every command. */
 export function storageOption(standard = 'memory'): Option {
   return new Option('--storage <storage>', 'memory, sqlite:FILE, postgres:URL or http:URL').default(standard)
 }
@@ -48,7 +48,7 @@ export function repeated(value: string, before: readonly string[] | undefined): 
   return [...(before ?? []), value]
 }
 
-/** An option for a text that fits after `Bearer` in a header. */
+/** An option for a text that is valid after `Bearer` in a header. */
 export function tokenOption(name: string, description: string): Option {
   const parse = unrepeated(`${name} must be 1 to 4,096 ASCII characters without blanks and commas.`, (text) =>
     /^[!-+\--~]{1,4096}$/.test(text),
@@ -56,13 +56,13 @@ export function tokenOption(name: string, description: string): Option {
   return new Option(`${name} <token>`, description).argParser(parse)
 }
 
-/** An option for an http or https address that paths can be put behind. */
+/** An option for an http or https address to which paths can be appended. */
 export function addressOption(name: string, description: string): Option {
   const parse = unrepeated(`${name} must be an http or https address without user, query and fragment.`, isPlainAddress)
   return new Option(`${name} <url>`, description).argParser(parse)
 }
 
-/** For values that may hold a password: the message for an `InvalidArgumentError` would repeat what was given. */
+/** Parses a value that may contain a password: an `InvalidArgumentError` would repeat the value in its message. */
 function unrepeated(message: string, isRight: (text: string) => boolean): (text: string) => string {
   return (text) => {
     if (!isRight(text)) throw new OperationError('parameter-value', message)
@@ -70,12 +70,12 @@ function unrepeated(message: string, isRight: (text: string) => boolean): (text:
   }
 }
 
-/** A port to listen on; 0 for a free one. */
+/** Parses a port to listen on; 0 for a free one. */
 export function portNumber(text: string): number {
   return wholeNumber(0, 65_535)(text)
 }
 
-/** A whole number from `least` to `most`. */
+/** Returns a parser of whole numbers from `least` to `most`. */
 export function wholeNumber(least: number, most = 999_999_999): (text: string) => number {
   return (text) => {
     if (!/^\d{1,9}$/.test(text) || Number(text) < least || Number(text) > most)

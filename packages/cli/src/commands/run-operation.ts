@@ -14,14 +14,14 @@ import { withProgress, type ReportProgress } from '../progress.js'
 import { explainOption, jsonOption, loadOption, storageOption } from './options.js'
 import { SAMPLE_PATH } from '../own-files.js'
 
-/** Options that every command of an operation has. */
+/** Options of every command that runs an operation. */
 export interface OperationOptions extends EngineOptions {
   readonly load: readonly string[]
   readonly explain?: true
   readonly json?: true
 }
 
-/** A command that runs an operation. @param example Its arguments; the sample content is loaded for it. */
+/** Makes a command that runs an operation. @param example Arguments for the help text; the sample content is loaded for them. */
 export function operationCommand(name: string, example: string): Command {
   return new Command(name)
     .addOption(storageOption())
@@ -31,30 +31,30 @@ export function operationCommand(name: string, example: string): Command {
     .addHelpText('after', `\nExample:\n  fhir-ops ${name} ${example} --load ${SAMPLE_PATH}`)
 }
 
-/** How long an operation of a command may take: nobody else waits, and the user can interrupt it. */
+/** Time limit of an operation in a command, in milliseconds: nobody else waits, and the user can interrupt it. */
 export const PATIENCE_MS = 86_400_000
 
-/** A call of one operation from the command line. */
+/** A call of an operation from the command line. */
 export interface OperationCall {
   readonly operation: Operation
-  /** Absent for an operation of the system level. */
+  /** Absent for an operation at the system level. */
   readonly type?: string
   readonly id?: string | undefined
-  /** Values by parameter name; those that were not given are left out. */
+  /** Values by parameter name; `undefined` ones are omitted. */
   readonly values: Readonly<Record<string, string | readonly string[] | undefined>>
   /** Codings by parameter name. */
   readonly codings?: Readonly<Record<string, readonly { readonly system: string | undefined; readonly code: string }[]>>
-  /** JSON is printed as the operation writes it, in one line: numbers keep their digits. */
+  /** Prints JSON as the operation writes it, in one line, so that numbers keep their digits. */
   readonly exactNumbers?: boolean
-  /** The command ends with status 1 when the answer's `result` is false. */
+  /** If true, the command exits with status 1 when `result` of the answer is false. */
   readonly exits?: boolean
 }
 
 /**
- * Runs an operation over a storage that is opened for this call, with the same steps as over HTTP, and prints the answer: as JSON when that
- * is asked for, by `print` otherwise. The explanation goes to standard error.
+ * Runs an operation over a storage that is opened for this call, with the same steps as over HTTP, and prints the answer: as JSON if
+ * requested, otherwise with `print`. The explanation goes to standard error.
  *
- * @throws {Exit} for a negative answer to a call that `exits`, after it was printed.
+ * @throws {Exit} after printing a negative answer to a call that `exits`.
  */
 export async function printAnswer(
   call: OperationCall,
@@ -78,7 +78,7 @@ export async function printAnswer(
   if (call.exits && parameterAt(answer, 'result')?.['valueBoolean'] !== true) throw new Exit(1)
 }
 
-/** Opens the storage and runs one form of the operation. What was not found may be known by another name, which is said. */
+/** Opens the storage and runs the operation. If something was not found, the error suggests similar names. */
 async function answered<T>(
   call: OperationCall,
   options: EngineOptions,
@@ -105,7 +105,10 @@ async function answered<T>(
 
 const EXPLAINED = parametersFromQuery([['_explain', 'true']])
 
-/** The error of a code that does not exist, with the codes that are near it: these are searched for where an explanation is asked for. */
+/**
+ * Returns the error for a code that does not exist, with similar codes: these are searched only if an explanation is requested, so the call is repeated
+ * with one.
+ */
 async function explainedError(error: unknown, again: () => Promise<unknown>): Promise<unknown> {
   if (!(error instanceof OperationError) || error.detail.missing?.kind !== 'code' || error.detail.explanation !== undefined) return error
   return again().then(
@@ -114,7 +117,7 @@ async function explainedError(error: unknown, again: () => Promise<unknown>): Pr
   )
 }
 
-/** What had been decided before an operation failed. */
+/** Returns the explanation of what was decided before an operation failed. */
 function reasonsIn(error: unknown): readonly string[] {
   return error instanceof OperationError ? (error.detail.explanation?.steps.map(({ text }) => text) ?? []) : []
 }
@@ -129,38 +132,38 @@ function parametersOfCall({ values, codings = {} }: OperationCall): readonly Par
   return [...parametersFromQuery(pairs), ...parametersOf({ resourceType: 'Parameters', parameter })]
 }
 
-/** The operation of a name, and of a type where several have the name. */
+/** Returns the operation with a name; with `type`, the one for this type, as several may share the name. */
 export function operationNamed(name: string, operations: readonly Operation[], type?: string): Operation {
   const found = operations.find((operation) => operation.name === name && (type === undefined || operation.types.includes(type)))
   if (found === undefined) throw new OperationError('not-supported', `${type ?? 'Nothing'} has no ${name}.`)
   return found
 }
 
-/** The id in `Type/id` or in a bare id. */
+/** Returns the id in `Type/id` or in a plain id. */
 export function idOf(type: string, reference: string): string {
   const id = reference.startsWith(`${type}/`) ? reference.slice(type.length + 1) : reference
   if (!isResourceId(id)) throw new OperationError('parameter-value', `${quoted(reference)} is not a ${type} id.`)
   return id
 }
 
-/** The parameters of a name in an answer. */
+/** Returns the parameters with a name in an answer. */
 export function parametersAt(answer: JsonObject, name: string): readonly JsonObject[] {
   return objectsAt(answer, 'parameter').filter((parameter) => stringAt(parameter, 'name') === name)
 }
 
-/** The first parameter of a name in an answer. */
+/** Returns the first parameter with a name in an answer. */
 export function parameterAt(answer: JsonObject, name: string): JsonObject | undefined {
   return parametersAt(answer, name)[0]
 }
 
-/** The sentences of the explanation in an answer, and the codes that may be meant; empty when it has none. */
+/** Returns the sentences of the explanation in an answer, with suggested codes; empty if there is none. */
 function explanationLines(answer: JsonObject): readonly string[] {
   const parameter = parameterAt(answer, 'explanation')
   const extension = extensionAt(objectAt(answer, 'expansion'), EXPLANATION)
   return itemsIn(parameter ?? extension).flatMap(lineOf)
 }
 
-/** Parts of a parameter, or extensions of an extension: they have the same names. */
+/** Returns the parts of a parameter or the extensions of an extension; both have the same names. */
 function itemsIn(element: JsonObject | undefined): readonly JsonObject[] {
   return [...objectsAt(element, 'part'), ...objectsAt(element, 'extension')]
 }

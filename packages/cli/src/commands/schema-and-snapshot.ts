@@ -36,7 +36,7 @@ async function printSchema(url: string, options: SchemaOptions, io: Io): Promise
   await withEngine(options, io, async ({ ctx }) => {
     const input = { url, resources: options.whole ? 'whole' : 'named', ...limit } as const
     const { schema, unexpressed } = await jsonSchema(ctx, input).catch(async (error: unknown) => {
-      // What is near to the name of a type is said by the operation itself.
+      // For names of types, the operation itself suggests similar names.
       throw url.includes(':') ? withHint(error, await hintAbout(error, ctx)) : error
     })
     if (options.unexpressed) for (const line of table(unexpressed.map(({ kind, element, text }) => [kind, element, text]))) io.out(line)

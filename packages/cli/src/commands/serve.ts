@@ -17,7 +17,7 @@ import {
 } from './options.js'
 import { SAMPLE_PATH } from '../own-files.js'
 
-/** As `ServeOptions`, except what is written `--no-auth` and what no command line has. */
+/** As `ServeOptions`, except for the option written as `--no-auth`, and those that have no command line option. */
 interface ServeCommandOptions extends Omit<ServeOptions, 'open' | 'clientSecret'> {
   readonly auth: boolean
 }
@@ -64,7 +64,7 @@ export function serveCommand(io: Io): Command {
     })
 }
 
-/** The options that name an OpenID provider, or a FHIR server to ask. */
+/** Adds the options that name an OpenID provider, or a FHIR server to delegate to. */
 function withOtherServers(command: Command): Command {
   return command
     .addOption(addressOption('--issuer', 'accept access tokens of this OpenID provider'))

@@ -8,7 +8,7 @@ import type { MakeCommand } from '../run-commands.js'
 import { SAMPLE_PATH } from '../own-files.js'
 import { loadOption, storageOption, wordsOption } from './options.js'
 
-/** Commands that ask, and may therefore share what the shell has opened. */
+/** Commands that only query, and can therefore share the engine that the shell has opened. */
 const ASKING = [
   'translate',
   'expand',
@@ -26,11 +26,11 @@ const ASKING = [
   'execute',
 ]
 
-/** What the shell runs a line with. */
+/** What the shell needs to run a line. */
 export interface ShellParts {
-  /** The command of a name. */
+  /** Returns the command with a name. */
   readonly commandNamed: (name: string) => Promise<MakeCommand | undefined>
-  /** Runs a command line of these commands, and says what went wrong. */
+  /** Runs a command line with these commands, and prints errors. */
   readonly run: (commands: readonly MakeCommand[], args: readonly string[], io: Io) => Promise<number>
 }
 
@@ -71,12 +71,12 @@ async function shell(options: ShellOptions, { commandNamed, run }: ShellParts, i
   }
 }
 
-/** The words of a line, as a POSIX shell splits it, without anything that it expands. */
+/** Splits a line into words like a POSIX shell, without any expansion. */
 export function wordsOf(line: string): readonly string[] {
   return [...line.matchAll(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g)].map(([word]) => word.replaceAll(/"([^"]*)"|'([^']*)'/g, '$1$2'))
 }
 
-/** More words are not shown. */
+/** Maximum number of words to show. */
 const MOST = 100
 
 function completerOf(ctx: OperationContext, commands: readonly Command[]): Completer {
@@ -103,7 +103,7 @@ function completerOf(ctx: OperationContext, commands: readonly Command[]): Compl
   }
 }
 
-/** What options name. */
+/** Type of resource that the value of an option names. */
 const OPTION_TYPES: Readonly<Record<string, string>> = {
   '--system': 'CodeSystem',
   '--target-system': 'CodeSystem',
@@ -113,7 +113,7 @@ const OPTION_TYPES: Readonly<Record<string, string>> = {
   '--profile': 'StructureDefinition',
 }
 
-/** What the arguments of commands name. */
+/** Type of resource that the first argument of a command names. */
 const ARGUMENT_TYPES: Readonly<Record<string, string>> = {
   expand: 'ValueSet',
   compare: 'ValueSet',
@@ -129,7 +129,7 @@ const ARGUMENT_TYPES: Readonly<Record<string, string>> = {
   closure: 'code',
 }
 
-/** Codes of the system that the line names. */
+/** Returns codes of the system that the line names. */
 async function codesOf(ctx: OperationContext, before: readonly string[], begun: string): Promise<readonly string[]> {
   const system = before[before.indexOf('--system') + 1]
   if (!before.includes('--system') || system === undefined) return []

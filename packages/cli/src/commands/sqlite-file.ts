@@ -27,22 +27,22 @@ async function backUp(storage: string, copy: string, io: Io): Promise<void> {
   io.err(`copied ${file} to ${copy}`)
 }
 
-/** Only the file that is there can be damaged; what cannot be opened or written may be either. */
+/** Returns the place to name in an error: only the source can be damaged; an error of opening or writing may concern either file. */
 function placesOf(file: string, copy: string): (error: OperationError) => string {
   return ({ code }) => (code.startsWith('storage-') && code !== 'storage-damaged' ? `Copying ${file} to ${copy}` : file)
 }
 
-/** What every SQLite file begins with. */
+/** The first bytes of every SQLite file. */
 const SIGNATURE = 'SQLite format 3\0'
 
-/** @throws {OperationError} `parameter-value` for a folder, a place in no folder, and a file that is not a copy of a database. */
+/** @throws {OperationError} `parameter-value` for a folder, a path in a folder that does not exist, and an existing file that is not a database. */
 async function checkReplaceable(copy: string): Promise<void> {
   if (copy === '') throw new OperationError('parameter-value', 'Name a file for the copy.')
   const found = statSync(copy, { throwIfNoEntry: false })
   if (found?.isDirectory() === true) throw new OperationError('parameter-value', `${copy} is a folder: name a file in it.`)
   if (found === undefined && statSync(dirname(copy), { throwIfNoEntry: false })?.isDirectory() !== true)
     throw new OperationError('parameter-value', `There is no folder ${dirname(copy)}.`)
-  // A device or a pipe would be replaced by the copy.
+  // The copy would replace a device or a pipe.
   if (found?.isFile() === false) throw new OperationError('parameter-value', `${copy} is not a file, so it is not replaced: name another.`)
   if (found === undefined || found.size === 0 || (await beginsWith(copy, SIGNATURE))) return
   throw new OperationError('parameter-value', `${copy} is not a SQLite file, so it is not replaced: name another file.`)

@@ -107,7 +107,7 @@ async function create(engine: Engine, options: CreateOptions, io: Io): Promise<v
   else io.out(issued.token)
 }
 
-/** No claims are invented: only the demo user, who is not a person, has claims that the command line does not state. */
+/** Returns the user. No claims are invented: only the demo user, who is fictitious, has claims that are not in the command line. */
 async function userOf(engine: Engine, { user: sub, name, email }: CreateOptions): Promise<NewSession['user']> {
   const known = await engine.sessionStore.user(sub)
   if (known !== undefined && name === undefined && email === undefined) return sub
@@ -142,7 +142,7 @@ async function withStored(options: EngineOptions, io: Io, work: (engine: Engine)
 }
 
 /**
- * Collects scopes, which must exist: a misspelt one would be kept and grant nothing.
+ * Collects scopes and checks that they exist: a misspelt one would be stored but grant nothing.
  *
  * @see https://hl7.org/fhir/smart-app-launch/scopes-and-launch-context.html
  */

@@ -63,7 +63,7 @@ export function validateCommand(io: Io): Command {
     .action((paths: readonly string[], options: ValidateOptions) => validateAll(paths, options, io))
 }
 
-/** This many take longer than threads to start, and the thread that reports need not have the definitions. */
+/** With this number of bytes, threads are worth starting from the beginning, and the reporting thread need not load the definitions. */
 const MANY_BYTES = 4_000_000
 
 async function validateAll(
@@ -77,7 +77,7 @@ async function validateAll(
   const asked = { profiles: profile, bestPractice, level }
   const reported = (on: Inputs): Promise<number> => reportOn(on, { engine, asked, options, io })
   try {
-    // It reports what it loads, and refuses what it cannot: before anything else.
+    // Open the engine first, because it reports what it loads and refuses invalid options.
     if (options.load.length > 0 || options.suppress !== undefined || options.storage !== 'memory') await engine.opened()
     const invalid = await reported(inputs)
     if (options.watch) await watchAll(paths, reported, io)
@@ -87,7 +87,7 @@ async function validateAll(
   }
 }
 
-/** An engine that is opened when it is asked for: where threads do all the work, the definitions need not be in memory once more. */
+/** An engine that is opened only when needed: if threads do all the work, the definitions need not be in memory once more. */
 interface LazyEngine {
   readonly opened: () => Promise<Engine>
   readonly close: () => Promise<void>
@@ -112,7 +112,7 @@ interface Reporting {
   readonly io: Io
 }
 
-/** Validates and reports; gives the number of resources with errors. */
+/** Validates and reports; returns the number of resources with errors. */
 async function reportOn({ sources, bytes, shareAt }: Inputs, { engine, asked, options, io }: Reporting): Promise<number> {
   const report = REPORTS[options.json ? 'json' : options.format](io)
   const progress = progressOn(io)
@@ -133,7 +133,7 @@ async function reportOn({ sources, bytes, shareAt }: Inputs, { engine, asked, op
   return invalid
 }
 
-/** Until the user ends it. */
+/** Validates changed files until the user stops it. */
 async function watchAll(paths: readonly string[], reported: (inputs: Inputs) => Promise<number>, io: Io): Promise<void> {
   const end = new AbortController()
   void interrupted().then(() => end.abort())
@@ -141,14 +141,14 @@ async function watchAll(paths: readonly string[], reported: (inputs: Inputs) => 
   io.err('watching for changes')
   for await (const files of changedFiles(paths, end.signal)) {
     await validateFiles(files).catch((error: unknown) => {
-      // A file that has gone, or is being written, is no reason to end.
+      // A file that was deleted or is being written is not a reason to stop.
       if (!(error instanceof OperationError)) throw error
       io.err(`error: ${error.message}`)
     })
   }
 }
 
-/** Applies fixes to a resource, and says which. */
+/** Applies fixes to a resource, and prints them. */
 async function fix(
   source: Source,
   engine: Engine,

@@ -5,24 +5,24 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { makeFolder } from '../files.js'
 
-/** What is exported, and where to. */
+/** What to export, and the destination. */
 export interface ExportOptions {
   readonly types: readonly string[]
-  /** Only what was written at this time or later, in milliseconds since 1970; everything when absent. */
+  /** Exports only resources written at this time or later, in milliseconds since 1970; all if absent. */
   readonly since?: number | undefined
   readonly sink: Sink
-  /** Called for each resource, with how many there were. */
+  /** Called for each resource, with the number of resources so far. */
   readonly onProgress?: (done: number) => void
 }
 
-/** Resources of a page; as many are in memory at a time. */
+/** Resources per page, which is how many are in memory at a time. */
 const PAGE = 500
 
 /**
- * Gives the current resources to the sink, type by type, as texts with the numbers as they were stored. What is written meanwhile may or
- * may not be among them.
+ * Passes the current resources to the sink, type by type, as texts with numbers as stored. Resources written meanwhile may
+ * or may not be included.
  *
- * @returns How many there were of each type that has any.
+ * @returns The number of resources of each type that has any.
  */
 export async function exportResources(
   storage: Storage,
@@ -42,7 +42,7 @@ export async function exportResources(
   return counts
 }
 
-/** Takes the resources of a type, one text after the other. */
+/** Receives the resources of a type, one text after the other. */
 export type Sink = (type: string, texts: AsyncIterable<string>) => Promise<void>
 
 /** Prints every resource as a line. */
@@ -52,7 +52,7 @@ export function lines(out: (line: string) => void): Sink {
   }
 }
 
-/** Writes a file `<Type>.ndjson` for each type that has resources. It appears under its name when it is whole. */
+/** Writes a file `<Type>.ndjson` for each type that has resources. A file appears under its name when it is complete. */
 export async function folder(path: string): Promise<Sink> {
   await makeFolder(path)
   return async (type, texts) => {

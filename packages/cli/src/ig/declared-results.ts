@@ -7,10 +7,10 @@ import type { PackageFolder } from './guide-files.js'
 const SUMMARY = 'other/validation-summary.json'
 const OUTCOMES = 'other/validation-oo.json'
 
-/** Numbers of errors by `Type/id`, as the publisher of a package found them; empty where the package says nothing. */
+/** Numbers of errors by `Type/id`, as determined by a package's publisher; empty if the package does not state any. */
 export type DeclaredErrors = ReadonlyMap<string, number>
 
-/** Reads what HL7's publisher writes into packages: a summary by resource, or the OperationOutcomes from which it is made. */
+/** Reads the results that HL7's publisher writes into packages: a summary by resource, or the OperationOutcomes on which it is based. */
 export async function declaredErrors({ files }: PackageFolder): Promise<DeclaredErrors> {
   let outcomes: DeclaredErrors = new Map()
   for await (const { name, text } of files((file) => file === SUMMARY || file === OUTCOMES)) {
@@ -31,7 +31,7 @@ function errorsInSummary(summary: JsonObject): DeclaredErrors {
   )
 }
 
-/** An OperationOutcome has the id `Type-id` of the resource that it is about. */
+/** Reads OperationOutcomes; each has the id `Type-id` of its resource. */
 function errorsInOutcomes(bundle: JsonObject): DeclaredErrors {
   return new Map(
     objectsAt(bundle, 'entry').flatMap(({ resource }): [string, number][] => {
@@ -46,11 +46,11 @@ function errorsInOutcomes(bundle: JsonObject): DeclaredErrors {
 /** Compares results with those that a package declares. */
 export interface Comparison {
   readonly add: (checked: Checked) => void
-  /** What differs, by resource, and how many agree; empty where the package declares nothing. */
+  /** Lists the differences by resource, and the number of agreements; empty if the package declares nothing. */
   readonly lines: () => readonly string[]
 }
 
-/** Makes a comparison: of verdicts, as the numbers of findings depend on how they are worded. */
+/** Creates a comparison of verdicts only, because the number of findings depends on how they are worded. */
 export function comparisonWith(declared: DeclaredErrors): Comparison {
   const differences: string[] = []
   let agreed = 0

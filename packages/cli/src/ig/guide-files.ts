@@ -10,16 +10,16 @@ import { parsedJson } from '../json-fault.js'
 import type { Source } from '../load/sources.js'
 
 const MANIFEST = 'package.json'
-/** Of the folder `package`: definitions are next to the manifest, examples in a folder of their own. */
+/** Paths in the folder `package`: definitions are next to the manifest, examples in a folder of their own. */
 const RESOURCE = /^(?:examples?\/)?[^/]+\.json$/
 const NO_RESOURCES: ReadonlySet<string> = new Set([MANIFEST, '.index.json'])
 
-/** The files of a package, by their names in its folder `package`. */
+/** The files of a package, by their paths in its folder `package`. */
 export interface PackageFolder {
-  /** The archive or folder as it was named. */
+  /** The archive or folder, as the user named it. */
   readonly path: string
   readonly files: (isWanted: (name: string) => boolean) => AsyncGenerator<NamedText>
-  /** What the loader reads to have the definitions. */
+  /** Paths from which the loader reads the definitions. */
   readonly definitionPaths: () => Promise<readonly string[]>
 }
 
@@ -30,9 +30,9 @@ export interface NamedText {
 }
 
 /**
- * Opens a package: an archive (`.tgz`), or the folder with what is in one.
+ * Opens a package: an archive (`.tgz`), or a folder with its content.
  *
- * @throws {OperationError} `parameter-value` when it is not one.
+ * @throws {OperationError} `parameter-value` if it is not a package.
  */
 async function openPackage(path: string): Promise<PackageFolder> {
   const found = await stat(path).catch(() => undefined)
@@ -79,19 +79,19 @@ async function definitionsBelow(root: string, files: PackageFolder['files']): Pr
 }
 
 /**
- * What the manifest of a package says.
+ * Reads the manifest of a package.
  *
- * @throws {OperationError} `body-invalid` when it is not one; `body-structure` when the package is for another FHIR release than R4.
+ * @throws {OperationError} `body-invalid` if there is none; `body-structure` if the package is for another FHIR release than R4.
  */
 async function manifestOf({ path, files }: PackageFolder): Promise<PackageManifest> {
   for await (const { text } of files((name) => name === MANIFEST)) return readManifest(text)
   throw new OperationError('body-invalid', `${path} is not a FHIR package: it has no package.json.`)
 }
 
-/** How many files of a package may be resources, by their names alone. */
+/** Counts the files of a package that may be resources, judging by their names. */
 export async function countResourceFiles({ files }: PackageFolder): Promise<number> {
   let count = 0
-  // None is wanted, so all are skipped.
+  // The filter accepts none, so all are skipped.
   await files((name) => {
     if (isResourceFile(name)) count++
     return false
@@ -103,27 +103,27 @@ function isResourceFile(name: string): boolean {
   return RESOURCE.test(name) && !NO_RESOURCES.has(name)
 }
 
-/** The resources of a package: definitions and examples, as they are written. JSON that is not a resource, such as a schema, is skipped. */
+/** Reads the resources of a package, definitions and examples, as written. JSON that is not a resource, such as a schema, is skipped. */
 export async function* resourcesOf({ path, files }: PackageFolder): AsyncGenerator<Source> {
   for await (const { name, text } of files(isResourceFile))
     if (mayBeResource(text)) yield { text, place: `${basename(path)} ${name}`, file: `${path} ${name}`, line: 1 }
 }
 
-/** Of what cannot be read validation says why. */
+/** True also for text that cannot be parsed, because validation then reports the reason. */
 function mayBeResource(text: string): boolean {
   const value = parsedJson(text)
   return value === undefined || (isObject(value) && stringAt(value, 'resourceType') !== undefined)
 }
 
-/** A package that was found, with its manifest. */
+/** A package with its manifest. */
 export interface FoundPackage {
   readonly folder: PackageFolder
   readonly manifest: PackageManifest
 }
 
 /**
- * Finds the packages that one needs, and those that these need, in folders: archives and folders whose names begin with the name of the package, such as
- * `hl7.fhir.us.core-6.1.0.tgz`, or `hl7.fhir.us.core#6.1.0` of the cache that FHIR tools share. Of several versions the one that is asked for is taken, or else
+ * Finds the packages on which one depends, directly or indirectly, in folders: archives and folders whose names begin with the package name, such as
+ * `hl7.fhir.us.core-6.1.0.tgz`, or `hl7.fhir.us.core#6.1.0` in the cache that FHIR tools share. Of several versions, the requested one is used, or else
  * the last by name. Nothing is downloaded.
  */
 export async function findDependencies(
@@ -167,7 +167,7 @@ async function findPackage(places: readonly PackagePath[], name: string, version
       const found = await foundPackage(path)
       if (found.manifest.name === name) return found
     } catch (error) {
-      // One for another release may be beside one for R4; of one that is damaged is said so when there is no other.
+      // A package for another release may exist next to one for R4; a damaged package is reported only if there is no other.
       if (!(error instanceof OperationError)) throw error
       if (error.code !== 'body-structure') fault ??= error
     }
@@ -176,7 +176,7 @@ async function findPackage(places: readonly PackagePath[], name: string, version
   return undefined
 }
 
-/** A package that must be there. @throws {OperationError} as `openPackage` and `manifestOf`. */
+/** Opens a package that must exist. @throws {OperationError} as `openPackage` and `manifestOf`. */
 export async function foundPackage(path: string): Promise<FoundPackage> {
   const folder = await openPackage(path)
   return { folder, manifest: await manifestOf(folder) }

@@ -5,7 +5,7 @@ import { answerMessages } from '../thread.js'
 import { prepare } from './prepare.js'
 import type { Source } from './sources.js'
 
-/** The thread behind `indexingThreads`: gets lists of sources and answers each by what it makes of them. */
+/** The thread behind `indexingThreads`: receives lists of sources and answers each with the prepared entries. */
 function serve(port: MessagePort): void {
   const { indexer } = r4({ words: isObject(workerData) && workerData['words'] === true })
   answerMessages(port, (sources: readonly Source[]) => prepare(sources, indexer))

@@ -5,45 +5,45 @@ import type { Prepare, Prepared, Refusal } from './prepare.js'
 import type { Reading } from './reading.js'
 import type { Source } from './sources.js'
 
-/** What a load did. */
+/** The result of a load. */
 export interface LoadSummary {
   readonly loaded: number
-  /** How many of each type were loaded. */
+  /** Number of loaded resources by type. */
   readonly types: ReadonlyMap<string, number>
-  /** How many were there already with the same content, and left as they are; 0 unless the load was to `resume`. */
+  /** Number of resources that were already stored with the same content and left unchanged; 0 without `resume`. */
   readonly unchanged: number
   readonly refused: readonly Refusal[]
   readonly packages: readonly PackageManifest[]
   readonly seconds: number
 }
 
-/** How far a load has come. */
+/** The progress of a load. */
 export interface LoadProgress {
-  /** Resources that are in the storage: acknowledged, or found there. */
+  /** Number of resources that are in the storage: acknowledged, or already stored before. */
   readonly stored: number
-  /** Which part of the files was read, from 0 to 1; `undefined` where nobody knows how long they are. */
+  /** Fraction of the files that has been read, from 0 to 1; `undefined` if their length is unknown. */
   readonly share: number | undefined
 }
 
-/** What `load` works with. */
+/** Options of `load`. */
 export interface LoadOptions {
   readonly storage: Storage
   readonly prepare: Prepare
-  /** How many batches are prepared at the same time, ahead of the one that is written. Default 0: each when its turn comes. */
+  /** Number of batches to prepare ahead of the one being written. Default 0: each is prepared in its turn. */
   readonly ahead?: number
-  /** Leaves alone what is stored already with the same content, so that an aborted load can be repeated. Default false. */
+  /** Skips resources that are already stored with the same content, so that an aborted load can be repeated. Default false. */
   readonly resume?: boolean
   /** Called after each batch. */
   readonly onProgress?: (progress: LoadProgress) => void
-  /** Called at the end, also before an error is thrown, when nothing is being written any more. */
+  /** Called at the end, also before an error is thrown, when no write is running any longer. */
   readonly onEnd?: (summary: LoadSummary) => void
 }
 
 /**
- * Stores every resource that is read, in batches that are stored as a whole or not at all. While the storage writes, the next ones are
- * prepared. A resource that cannot be stored is refused with its place and does not stop the others.
+ * Stores all resources that are read, in batches that are stored completely or not at all. While the storage writes, the next batches are
+ * prepared. A resource that cannot be stored is refused with its place; the others continue.
  *
- * @throws {OperationError} when something cannot be read, or the storage fails; what was written before stays.
+ * @throws {OperationError} if something cannot be read, or if the storage fails; resources written before remain.
  */
 export async function load(reading: Reading, options: LoadOptions): Promise<LoadSummary> {
   const start = performance.now()
@@ -93,12 +93,12 @@ function sumOf(counts: ReadonlyMap<string, number>): number {
   return counts.values().reduce((sum, count) => sum + count, 0)
 }
 
-/** In the order of the sources. */
+/** Prepares batches and yields them in the order of the sources. */
 async function* preparedBatches(sources: AsyncIterable<readonly Source[]>, { prepare, ahead = 0 }: LoadOptions): AsyncGenerator<Prepared> {
   const underWay: Promise<Prepared>[] = []
   for await (const batch of sources) {
     const prepared = Promise.resolve(prepare(batch))
-    // The code that awaits it gets a failure; until then it is not unhandled.
+    // The code that awaits it handles the failure; until then, it must not count as unhandled.
     prepared.catch(() => {})
     underWay.push(prepared)
     if (underWay.length > ahead) yield* await first(underWay)
@@ -111,10 +111,10 @@ async function first(underWay: Promise<Prepared>[]): Promise<readonly Prepared[]
   return next === undefined ? [] : [next]
 }
 
-/** As many ids as the address of a search on another server holds. */
+/** Number of ids that fit into the address of a search on another server. */
 const IDS_AT_ONCE = 100
 
-/** The entries without those whose resource is stored with the same content; of several with one address, all stay. */
+/** Removes entries whose resource is stored with the same content; if several entries have the same address, all are kept. */
 async function withoutUnchanged(entries: readonly PutEntry[], storage: Storage): Promise<readonly PutEntry[]> {
   const stored = new Map<string, StoredResource>()
   for (const [type, ofType] of Map.groupBy(entries, (entry) => entry.type)) {
@@ -142,35 +142,35 @@ function addressOf({ type, id }: { readonly type: string; readonly id: string })
   return `${type}/${id}`
 }
 
-/** Writes batches, a few at the same time, so that the storage is never idle; those that share a resource one after the other. */
+/** Writes batches, a few at the same time, so that the storage is never idle; batches with common resources are written one after the other. */
 interface BatchWriter {
-  /** Resolves when the batch may be written. @throws {OperationError} when one before it failed. */
+  /** Resolves when the batch may be written. @throws {OperationError} if an earlier batch failed. */
   ready(batch: readonly PutEntry[]): Promise<void>
-  /** Starts to write a batch that is ready, or a part of it. */
+  /** Starts to write a batch that is ready, or part of it. */
   write(batch: readonly PutEntry[]): void
-  /** Waits for all batches. @throws {OperationError} when one failed. */
+  /** Waits for all batches. @throws {OperationError} if one failed. */
   done(): Promise<void>
-  /** Waits until no batch is under way, whatever became of them. */
+  /** Waits until no batch is being written, regardless of the outcome. */
   settled(): Promise<void>
-  /** How many entries of each type the storage has acknowledged. */
+  /** Returns the number of entries by type that the storage has acknowledged. */
   written(): ReadonlyMap<string, number>
 }
 
 interface UnderWay {
   readonly addresses: ReadonlySet<string>
-  /** How many entries it has of each type. */
+  /** Number of entries by type. */
   readonly types: ReadonlyMap<string, number>
   readonly ended: Promise<void>
 }
 
-/** SQLite makes one transaction of those that wait, and writes each page once for all of them. */
+/** Limit on simultaneous batches. SQLite combines waiting writes in one transaction, which writes each page only once. */
 const MOST_AT_ONCE = 8
 
-/** Makes a writer of batches. */
+/** Creates a writer of batches. */
 function batchWriter(storage: Storage): BatchWriter {
   let underWay: readonly UnderWay[] = []
   const written = new Map<string, number>()
-  // Without the batch, which would live until the storage has it: what is old is costly to collect.
+  // Takes no reference to the batch, which would otherwise live until the storage has acknowledged it: collecting old objects is expensive.
   const acknowledged = async (writing: Promise<unknown>, { addresses, types }: Pick<UnderWay, 'addresses' | 'types'>): Promise<void> => {
     await writing
     underWay = underWay.filter((other) => other.addresses !== addresses)
@@ -187,7 +187,7 @@ function batchWriter(storage: Storage): BatchWriter {
       if (batch.length === 0) return
       const [addresses, types] = [addressesOf(batch), typesOf(batch)]
       const ended = acknowledged(storage.write(batch), { addresses, types })
-      // The code that awaits it gets a failure; until then it is not unhandled.
+      // The code that awaits it handles the failure; until then, it must not count as unhandled.
       ended.catch(() => {})
       underWay = [...underWay, { addresses, types, ended }]
     },

@@ -9,22 +9,22 @@ import { faultIn } from '../json-fault.js'
 import { startThread, type Thread } from '../thread.js'
 import type { Source } from './sources.js'
 
-/** A resource that was not loaded, and why. */
+/** A resource that was not loaded, and the reason. */
 export interface Refusal {
   readonly place: string
   readonly reason: string
 }
 
-/** What became of some sources: write entries with their index entries, and what cannot be stored. */
+/** The result of preparing sources: write entries with index entries, and refused resources. */
 export interface Prepared {
   readonly entries: readonly PutEntry[]
   readonly refused: readonly Refusal[]
 }
 
-/** Makes write entries of sources, here or in a thread. */
+/** Makes write entries from sources, in this thread or another. */
 export type Prepare = (sources: readonly Source[]) => Prepared | Promise<Prepared>
 
-/** Makes write entries of sources. A resource that cannot be stored is refused with its place. */
+/** Makes write entries from sources. A resource that cannot be stored is refused with its place. */
 export function prepare(sources: readonly Source[], indexer: Indexer): Prepared {
   const entries: PutEntry[] = []
   const refused: Refusal[] = []
@@ -39,7 +39,7 @@ export function prepare(sources: readonly Source[], indexer: Indexer): Prepared 
   return { entries, refused }
 }
 
-/** Of what is not JSON also the line and column, and what is there, for the error's own words. */
+/** Makes a refusal; for invalid JSON, adds line, column and the unexpected text to the error's message. */
 function refusalOf({ text, place, line }: Source, { code, message }: OperationError): Refusal {
   const fault = code === 'body-invalid' ? faultIn(text, line) : undefined
   if (fault === undefined) return { place, reason: message }
@@ -48,7 +48,7 @@ function refusalOf({ text, place, line }: Source, { code, message }: OperationEr
   return { place: `${file}:${fault.line}:${fault.column}`, reason: `${problem}: ${fault.text}.` }
 }
 
-/** What a server refuses in the body of a write is refused here too; only the number of members is open, as files may be larger than bodies. */
+/** The same limits as for the body of a write on a server, except for the number of members, because files may be larger than bodies. */
 const LIMITS = { maxDepth: 128, maxMembers: Infinity, maxString: 1024 * 1024, name: 'The resource' }
 
 function checked({ text, id: otherId }: Source): CheckedResource {
@@ -58,26 +58,26 @@ function checked({ text, id: otherId }: Source): CheckedResource {
   if (!isResourceType(type)) throw noSuchType(type)
   const id = otherId ?? stringAt(resource, 'id')
   if (id === undefined) throw new OperationError('resource-invalid', `This ${type} has no id, so it cannot be stored.`)
-  // Code that callers may run. One of a package, where everything has a url, is none: packages bring no code.
+  // A Bot is code that callers may run. If it comes from a package, where everything has a url, it is not a bot: packages do not contain code.
   if (type === 'Bot') readBot({ ...resource, id })
   return { type, id, text, resource }
 }
 
-/** @param type What a resource says of itself, of any length. */
+/** @param type The resource's own type, of any length. */
 function noSuchType(type: string): OperationError {
   const hint = didYouMean(nearest(type, resourceTypes())) ?? 'Resources of other releases of FHIR cannot be loaded.'
   return new OperationError('resource-invalid', `${quoted(type)} is not a resource type of FHIR R4. ${hint}`)
 }
 
-/** Threads that make write entries, so that the calling one is left to read and the storage to write. */
+/** Threads that make write entries, so that the calling thread only reads and the storage writes. */
 export interface IndexingThreads {
   prepare(sources: readonly Source[]): Promise<Prepared>
   close(): Promise<void>
 }
 
-/** What the threads index by. */
+/** Options of the indexer in the threads. */
 export interface IndexingOptions {
-  /** Whether words are indexed, too. */
+  /** True if words are indexed too. */
   readonly words: boolean
 }
 

@@ -2,13 +2,13 @@ import type { PackageManifest } from 'fhir-ops/internal/packages'
 import type { Io } from '../io.js'
 import { entriesIn, sourcesOfInput, withEntries, type PackagePlace, type Source, type SourceFile } from './sources.js'
 
-/** Files on their way into a storage. */
+/** Reads files for a load. */
 export interface Reading {
-  /** @yields Their resources, in order, as many at a time as are stored together. */
+  /** @yields their resources in order, in lists of the size of a batch */
   batches(): AsyncGenerator<readonly Source[], void, undefined>
-  /** Which part of the bytes was read, from 0 to 1; `undefined` where nobody knows how many there are. */
+  /** Returns the fraction of bytes that has been read, from 0 to 1; `undefined` if the total is unknown. */
   share(): number | undefined
-  /** The packages so far, in order. */
+  /** Returns the packages read so far, in order. */
   packages(): readonly PackageManifest[]
 }
 
@@ -24,9 +24,9 @@ export function readingInput(io: Pick<Io, 'stdin' | 'stdinPieces'>): Reading {
   return readingAll([{ bytes: 0, entries: () => withEntries(sourcesOfInput(io)) }])
 }
 
-/** What is read to its end before the next. */
+/** A part of the input, which is read completely before the next. */
 interface Part {
-  /** 0 where nobody knows. */
+  /** Length in bytes; 0 if unknown. */
   readonly bytes: number
   readonly entries: () => AsyncGenerator<readonly Source[]>
 }
@@ -63,15 +63,15 @@ function readingAll(files: readonly Part[]): Reading {
   }
 }
 
-/** Keeps the books on the packages of one load. */
+/** Keeps track of the packages in a load. */
 interface PackageBooks {
-  /** Gives what comes from a package an id that no other definition of the load has. */
+  /** Gives a definition from a package an id that no other definition of the load has. */
   enter(source: Source): Source
-  /** The packages so far, in order. */
+  /** Returns the packages so far, in order. */
   manifests(): readonly PackageManifest[]
 }
 
-/** Starts the books of a load. */
+/** Creates the bookkeeping for a load. */
 function packageBooks(): PackageBooks {
   const manifests = new Map<string, PackageManifest>()
   const canonicals = new Map<string, string>()

@@ -7,7 +7,7 @@ import type { LoadOptions, LoadSummary } from './loader.js'
 
 const MAX_REFUSALS = 20
 
-/** Reports the progress and the result of a load. @param options With `knowsPackages` the caller says which packages are missing. */
+/** Reports the progress and the result of a load. @param options With `knowsPackages`, the caller reports missing packages. */
 export function loadReports(
   io: Io,
   { knowsPackages = false }: { readonly knowsPackages?: boolean | undefined } = {},
@@ -36,7 +36,7 @@ function reportLoad(summary: LoadSummary, io: Io): void {
   if (rest > 0) io.err(`  and ${rest} more`)
 }
 
-/** Says that a package is missing, or there in another version. */
+/** Says that a package is missing, or present in another version. */
 export function dependencyNote({ by, name, version, given }: OpenDependency): string {
   return given === undefined
     ? `${by} needs ${name} ${version}, which is not given`

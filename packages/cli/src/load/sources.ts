@@ -15,7 +15,7 @@ import { refusePacked, refusingPacked, unreadable } from '../files.js'
 import type { Io } from '../io.js'
 import { isJson } from '../json-fault.js'
 
-/** What a definition is in its package. */
+/** The place of a definition in its package. */
 export interface PackagePlace extends Omit<PackageFile, 'name' | 'text'> {
   readonly manifest: PackageManifest
 }
@@ -25,15 +25,15 @@ export interface Source {
   readonly text: string
   /** File with line or entry number, for messages. */
   readonly place: string
-  /** The file as it was named, or `stdin`. */
+  /** The file as the user named it, or `stdin`. */
   readonly file: string
   /** Line of the file in which the text begins, from 1. */
   readonly line: number
-  /** Bytes of the file that were read for it and all before it; absent when the file is read as a whole. */
+  /** Number of bytes of the file read up to the end of this resource; absent if the file is read as a whole. */
   readonly readBytes?: number
-  /** Where to store it, when not under its own id. */
+  /** Id under which to store it, if it differs from its own. */
   readonly id?: string
-  /** The package that it comes from. */
+  /** The package from which it comes. */
   readonly origin?: PackagePlace
 }
 
@@ -46,9 +46,9 @@ export interface SourceFile {
 const inflate = promisify(gunzip)
 
 /**
- * The files that `sourcesIn` reads for some paths, in order.
+ * Returns the files that `sourcesIn` reads for some paths, in order.
  *
- * @throws {OperationError} `parameter-value` when a path names none.
+ * @throws {OperationError} `parameter-value` if there is no file for a path.
  */
 export async function filesIn(paths: readonly string[]): Promise<readonly SourceFile[]> {
   const files: string[] = []
@@ -61,15 +61,15 @@ export async function filesIn(paths: readonly string[]): Promise<readonly Source
 }
 
 /**
- * The resources of a file or of all files below a folder, in the order of names.
- * `.ndjson` and `.ndjson.gz` are streamed line by line; `.json` and `.json.gz` hold one resource each; of a FHIR package (`.tgz`, `.tar.gz`)
- * come the definitions.
+ * Reads the resources of a file, or of all files below a folder, ordered by name.
+ * `.ndjson` and `.ndjson.gz` are streamed line by line; `.json` and `.json.gz` contain one resource each; of a FHIR package (`.tgz`, `.tar.gz`),
+ * only the definitions are read.
  */
 export async function* sourcesIn(path: string): AsyncGenerator<Source> {
   for await (const sources of sourceListsIn(path)) yield* sources
 }
 
-/** As `sourcesIn`, as many at a time as are read at once: to wait for each line would take longer than to parse it. */
+/** As `sourcesIn`, in lists as they are read, because awaiting each line would take longer than parsing it. */
 async function* sourceListsIn(path: string): AsyncGenerator<readonly Source[]> {
   for (const file of await filesBelow(path)) {
     try {
@@ -86,7 +86,7 @@ async function* sourcesOf(file: string): AsyncGenerator<readonly Source[]> {
   else yield [{ text: await textOf(file), place: basename(file), file, line: 1 }]
 }
 
-/** What zlib says of a file that is named like a compressed one, and the system of one that it does not give. */
+/** Converts errors of zlib (for a file named like a compressed one) and of the system (for an unreadable file). */
 function damageOf(file: string, cause: unknown): OperationError | undefined {
   if (!(cause instanceof Error && 'code' in cause)) return undefined
   if (String(cause.code).startsWith('Z_'))
@@ -94,12 +94,12 @@ function damageOf(file: string, cause: unknown): OperationError | undefined {
   return 'syscall' in cause ? unreadable(file, cause) : undefined
 }
 
-/** As `sourcesIn`, with the entries of each Bundle in the place of the Bundle, as many at a time as are read at once. */
+/** As `sourcesIn`, with each Bundle replaced by its entries, in lists as they are read. */
 export function entriesIn(path: string): AsyncGenerator<readonly Source[]> {
   return withEntries(sourceListsIn(path))
 }
 
-/** With the entries of each Bundle in the place of the Bundle. */
+/** Replaces each Bundle by its entries. */
 export async function* withEntries(lists: AsyncIterable<readonly Source[]>): AsyncGenerator<readonly Source[]> {
   for await (const sources of lists) yield sources.flatMap(entriesOf)
 }
@@ -109,14 +109,14 @@ function entriesOf(source: Source): readonly Source[] {
   return entries?.map((text, index) => ({ ...source, text, place: `${source.place} entry[${index}]` })) ?? [source]
 }
 
-/** All loadable files of a path or a pattern. A path that names one file gives it whatever it is called. */
+/** Returns all loadable files of a path or a pattern. A path that names a file is returned whatever its extension. */
 async function filesBelow(path: string): Promise<readonly string[]> {
   const found = await stat(path).catch(() => undefined)
   if (found === undefined) return matchesOf(path)
   return found.isDirectory() ? filesInFolder(path) : [path]
 }
 
-/** Pipes, sockets and devices are not read: a folder may contain some, and a pipe ends when its writer wants it to. */
+/** Returns the files in a folder. Pipes, sockets and devices are skipped, because a folder may contain some, and a pipe ends only when its writer closes it. */
 async function filesInFolder(path: string): Promise<readonly string[]> {
   const entries = await readdir(path, { withFileTypes: true })
   const nested = entries
@@ -131,7 +131,7 @@ async function filesInFolder(path: string): Promise<readonly string[]> {
   return (await Promise.all(nested)).flat()
 }
 
-/** The files that a pattern with `*`, `**`, `?`, `[]` or `{}` names, in the order of names; folders in them are not entered. */
+/** Returns the files that match a pattern with `*`, `**`, `?`, `[]` or `{}`, ordered by name; matching folders are not entered. */
 async function matchesOf(pattern: string): Promise<readonly string[]> {
   const files: string[] = []
   for await (const entry of glob(pattern, { withFileTypes: true })) if (entry.isFile()) files.push(join(entry.parentPath, entry.name))
@@ -164,14 +164,14 @@ async function* linesOf(file: string): AsyncGenerator<readonly Source[]> {
   }
 }
 
-/** True for no path, and for `-`. @throws {OperationError} `parameter-value` for `-` among others. */
+/** True for no path, and for `-`. @throws {OperationError} `parameter-value` for `-` together with other paths. */
 export function isStandardInput(paths: readonly string[]): boolean {
   if (paths.length > 1 && paths.includes('-'))
     throw new OperationError('parameter-value', 'Standard input (-) cannot be read together with files.')
   return paths.length === 0 || paths[0] === '-'
 }
 
-/** The resources of standard input, as many at a time as are read at once: those of NDJSON, where the first line is JSON by itself, else one. */
+/** Reads the resources of standard input, in lists as they are read: NDJSON if the first line is JSON by itself, else a single resource. */
 export async function* sourcesOfInput({ stdin, stdinPieces }: Pick<Io, 'stdin' | 'stdinPieces'>): AsyncGenerator<readonly Source[]> {
   const pieces = stdinPieces?.() ?? Readable.from([await stdin()])
   const whole: string[] = []
@@ -204,10 +204,10 @@ async function packageAt(file: string): Promise<FhirPackage> {
 }
 
 /**
- * The text of a file, unpacked.
+ * Reads the text of a file, decompressed if necessary.
  *
- * @param maxBytes A longer one is not read to its end.
- * @throws {OperationError} `body-invalid` when it is longer, or not UTF-8.
+ * @param maxBytes Maximum length; a longer file is not read completely.
+ * @throws {OperationError} `body-invalid` if it is longer, or not UTF-8.
  */
 export async function textOf(file: string, maxBytes: number = constants.MAX_STRING_LENGTH): Promise<string> {
   const bytes = await bytesOf(file, maxBytes)
@@ -217,7 +217,7 @@ export async function textOf(file: string, maxBytes: number = constants.MAX_STRI
   return decodeUtf8(bytes, file)
 }
 
-/** What a file has, or was packed into it; `undefined` for more bytes than these. */
+/** Reads a file, decompressed if necessary; `undefined` if it is longer than `maxBytes`. */
 async function bytesOf(file: string, maxBytes: number): Promise<Uint8Array | undefined> {
   if ((await stat(file)).size > maxBytes) return undefined
   const read = await readFile(file)
@@ -233,7 +233,7 @@ async function inflated(packed: Uint8Array, maxBytes: number): Promise<Uint8Arra
   }
 }
 
-/** The texts of a Bundle's resources, numbers as written; `undefined` for any other resource and for what is not a JSON object. */
+/** Returns the texts of a Bundle's resources, with numbers as written; `undefined` for any other resource, and for text that is not a JSON object. */
 function bundleEntryTexts(text: string): readonly string[] | undefined {
   if (!text.includes(BUNDLE) || !isObjectText(text)) return undefined
   const bundle = membersOf(text)
@@ -241,10 +241,10 @@ function bundleEntryTexts(text: string): readonly string[] | undefined {
   return finished(jsonItems(bundle.get('entry') ?? '[]')).flatMap((entry) => membersOf(entry).get('resource') ?? [])
 }
 
-/** Looked for first: most lines of a large load have it nowhere, and need not be parsed to see that they are not a Bundle. */
+/** Searched for first: most lines of a large load do not contain it, and need not be parsed to see that they are not Bundles. */
 const BUNDLE = '"Bundle"'
 
-/** The scanner needs well-formed text; what is not, the loader refuses later with its place. */
+/** True for a well-formed JSON object, which the scanner requires. The loader later refuses other text, with its place. */
 function isObjectText(text: string): boolean {
   return text.trimStart().startsWith('{') && isJson(text)
 }
@@ -253,15 +253,16 @@ function membersOf(text: string): ReadonlyMap<string, string> {
   return new Map(finished(jsonMembers(text)).map(({ name, value }) => [name, value]))
 }
 
-/** About half of what the longest string holds. */
+/** About half the maximum length of a string. */
 const MAX_CHARACTERS = 2 ** 28
 
 /**
- * The lines of a text in pieces, those that end in a piece at a time. LF ends a line; what else may end one, such as U+2028, JSON may have inside a string.
+ * Splits a text in pieces into lines, and yields those that end in the same piece together. Only LF ends a line; other line separators, such as U+2028,
+ * may occur inside JSON strings.
  *
- * @param name Of the text, for messages.
- * @param maxCharacters Of one line.
- * @throws {OperationError} `body-invalid` when a line is longer.
+ * @param name Name of the text, for messages.
+ * @param maxCharacters Maximum length of a line.
+ * @throws {OperationError} `body-invalid` if a line is longer.
  */
 export async function* linesIn(
   pieces: AsyncIterable<string>,

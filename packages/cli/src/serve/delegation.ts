@@ -7,23 +7,23 @@ import { OperationError } from 'fhir-ops/errors'
 import type { Operation } from 'fhir-ops/operation'
 import { wrongUse } from '../exit.js'
 
-/** What `fhir-ops serve` delegates to another FHIR server. */
+/** Options for delegating operations to another FHIR server. */
 export interface DelegationOptions {
-  /** Names of operations without the dollar sign. */
+  /** Operation names without the dollar sign. */
   readonly delegate?: readonly string[]
   /** Base of the other server. */
   readonly delegateTo?: string
-  /** Code systems and canonicals that it answers at once. */
+  /** Code systems and canonicals for which the other server is asked directly. */
   readonly remote?: readonly string[]
-  /** Asks it, and the server behind `--storage http:URL`, with the caller's token. */
+  /** Calls it, and the server behind `--storage http:URL`, with the caller's token. */
   readonly forwardToken?: boolean
 }
 
 /**
- * The operations to mount; what is delegated asks the other server.
+ * Returns the operations to mount; delegated ones call the other server.
  *
- * @param callerToken Gives the token of the caller whose request is being served, where it is to be passed on.
- * @throws {OperationError} `parameter-value` for options that do nothing, and for what cannot be delegated.
+ * @param callerToken Returns the token of the caller whose request is being served, if it is to be passed on.
+ * @throws {OperationError} `parameter-value` for options without an effect, and for operations that cannot be delegated.
  */
 export function operationsOf(
   { delegate = [], delegateTo, remote = [] }: DelegationOptions,
@@ -40,17 +40,17 @@ export function operationsOf(
   }
 }
 
-/** The callers whose requests a server is serving, for the server upstream that is asked for them. */
+/** The callers of current requests, for calls to an upstream server. */
 export interface Callers {
-  /** The listener, which serves each request in the name of its caller. */
+  /** Wraps a listener, so that each request is served in the context of its caller. */
   readonly within: (listener: NodeListener) => NodeListener
-  /** The token of the request that is being served. */
+  /** Returns the token of the current request. */
   readonly token: () => string | undefined
-  /** Aborted when nobody waits for the answer to that request any more. */
+  /** Returns a signal that is aborted when nobody waits for the answer to the current request any longer. */
   readonly signal: () => AbortSignal | undefined
 }
 
-/** Makes the place for the callers of one server. */
+/** Creates the context store for the callers of a server. */
 export function currentCallers(): Callers {
   const callers = new AsyncLocalStorage<{ readonly token: string | undefined; readonly signal: AbortSignal }>()
   return {

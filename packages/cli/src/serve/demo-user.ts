@@ -1,6 +1,6 @@
 import type { TokenVerifier } from '@fhir-ops/handler'
 
-/** Every scope that exists: user information, all resources, and the bots, which have to be named. */
+/** All supported scopes: user information, all resources, and bots, which must be named. */
 export const FULL_SCOPES: readonly string[] = ['openid', 'profile', 'email', 'system/*.cruds', 'system/Bot.cruds']
 
 /** A fictitious user with all claims of the user-information endpoint. */
@@ -16,7 +16,7 @@ export const DEMO_USER = {
 const DAY_MS = 86_400_000
 const LIFETIME_MS = 30 * DAY_MS
 
-/** Accepts one fixed text as the token of the demo user with every scope. Each start of the server makes it a new session. */
+/** Accepts a fixed text as the token of the demo user, with all scopes. Each start of the server creates a new session. */
 export function devTokenVerifier(token: string, startedAt: number = Date.now()): TokenVerifier {
   const { sub, ...claims } = DEMO_USER
   const session = {

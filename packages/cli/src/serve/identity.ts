@@ -10,32 +10,32 @@ import { OperationError } from 'fhir-ops/errors'
 import type { Io } from '../io.js'
 import { wrongUse } from '../exit.js'
 
-/** Whose tokens `fhir-ops serve` takes besides its own. */
+/** Issuers whose tokens `fhir-ops serve` accepts in addition to its own. */
 export interface IdentityOptions {
   /** Identifier of an OpenID provider. */
   readonly issuer?: string
-  /** What its signed access tokens must be for; none are taken when absent. */
+  /** Required audience of signed access tokens; if absent, none are accepted. */
   readonly audience?: string
-  /** This service's client at the provider: takes its logout tokens and, with the secret, asks it about opaque tokens. */
+  /** This service's client id at the provider. Enables its logout tokens and, with the secret, introspection of opaque tokens. */
   readonly clientId?: string
   readonly clientSecret?: string | undefined
-  /** Takes tokens that are bound to a key. */
+  /** Accepts tokens bound to a key. */
   readonly dpop?: boolean
 }
 
-/** What the handler needs for the tokens of a provider. */
+/** Handler options for the tokens of a provider. */
 export interface Identity {
   readonly options: Pick<HandlerOptions, 'verifiers' | 'logoutTokens' | 'dpop' | 'smartConfiguration'>
-  /** Resolves once the provider has said where its keys are. @throws {OperationError} `unavailable` until then. */
+  /** Resolves after the provider has published where its keys are. @throws {OperationError} `unavailable` until then. */
   readonly ready: () => Promise<unknown>
 }
 
 /**
- * The identity of callers by the provider, which need not be up: it is asked where its keys are now, and if it does not answer, again
- * whenever that is needed.
+ * Configures identities by a provider, which need not be running: it is asked now where its keys are and, if it does not answer, again
+ * whenever the keys are needed.
  *
- * @throws {OperationError} `parameter-value` for options that do nothing, an issuer that is not https, and one that publishes no
- *   introspection endpoint when it is to be asked about tokens.
+ * @throws {OperationError} `parameter-value` for options without an effect, for an issuer that is not https, and for a provider without an
+ *   introspection endpoint if introspection is required.
  */
 export async function identityOf(options: IdentityOptions, io: Io): Promise<Identity> {
   checkTogether(options)
@@ -60,7 +60,7 @@ interface Provider {
   readonly published: SmartConfiguration
 }
 
-/** Asks the provider about itself, by one question at a time, until it has answered. */
+/** Reads the provider's discovery document, one request at a time, until one succeeds. */
 function providerAt(issuer: string, isAskedAboutTokens: boolean): () => Promise<Provider> {
   let answer: Promise<Provider> | undefined
   const ask = async (): Promise<Provider> => {

@@ -2,22 +2,22 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Handler } from '@fhir-ops/handler'
 import type { OperationContext } from 'fhir-ops/context'
 
-/** What MCP is served with. */
+/** What is needed to serve MCP. */
 export interface McpParts {
   readonly handler: Handler
   readonly context: OperationContext
   readonly baseUrl: string
   readonly auth: 'required' | 'off'
-  /** Takes errors that no one foresaw. */
+  /** Receives unexpected errors. */
   readonly onError: (error: Error) => void
 }
 
-/** Where MCP is, below the base address. */
+/** Path of MCP below the base address. */
 export const MCP_PATH = '/mcp'
 
-/** Takes requests at `/mcp`. The function that it gives says whether a request was one of those; its answer follows. */
+/** Serves requests at `/mcp`. The returned function returns true if a request is for this path; the answer follows. */
 export async function mcpListener(parts: McpParts): Promise<(message: IncomingMessage, response: ServerResponse) => boolean> {
-  const { createMcpHandler } = await import('@fhir-ops/mcp') // a large part, which few servers need
+  const { createMcpHandler } = await import('@fhir-ops/mcp') // a large package, which few servers need
   const answer = createMcpHandler(parts)
   const url = new URL(`${parts.baseUrl.replace(/\/$/, '')}${MCP_PATH}`)
   return (message, response) => {
@@ -28,10 +28,13 @@ export async function mcpListener(parts: McpParts): Promise<(message: IncomingMe
   }
 }
 
-/** Methods that a `Request` cannot have. They are refused as others that are not offered. */
+/** Methods that a `Request` cannot have. They are refused like other unsupported methods. */
 const NO_REQUESTS: ReadonlySet<string> = new Set(['TRACE', 'TRACK'])
 
-/** The body is read when the token is accepted; all lines of a header count, so that a second token is not ignored. Work ends when its caller has gone. */
+/**
+ * Passes a request on. The body is read after the token is accepted; repeated headers are kept, so that a second token is not ignored. Work ends when the
+ * caller has gone.
+ */
 async function pass(
   message: IncomingMessage,
   response: ServerResponse,

@@ -8,35 +8,35 @@ import { interrupted } from '../exit.js'
 import type { Io } from '../io.js'
 import { openService, type Service, type ServiceOptions } from './service.js'
 
-/** What `fhir-ops serve` is started with. */
+/** Options of `fhir-ops serve`. */
 export interface ServeOptions extends ServiceOptions {
   readonly host: string
-  /** 0 takes a free port. */
+  /** Port; 0 for a free one. */
   readonly port: number
 }
 
-/** A server that listens. */
+/** A running server. */
 export interface RunningServer {
   readonly url: string
   readonly engine: Engine
-  /** Refuses new requests, finishes or cancels those under way, closes the storage. */
+  /** Refuses new requests, finishes or cancels running ones, closes the storage. */
   readonly close: () => Promise<void>
 }
 
-/** How often Node looks for clients that are late; by itself every 30 seconds. */
+/** Interval in milliseconds at which Node checks for late clients; by default, 30 seconds. */
 const CHECK_MS = 1_000
-/** How long a stopping server lets answers out that are ready. */
+/** How long a stopping server waits for finished answers to be sent, in milliseconds. */
 const LINGER_MS = 500
 const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost'])
 
 /**
- * Listens, opens the storage and loads content; until that is done, requests are answered with 503.
+ * Starts to listen, then opens the storage and loads content; until that is done, requests are answered with 503.
  *
- * @throws {OperationError} `parameter-value` for an open door on another interface than loopback; `unavailable` when the port is taken.
+ * @throws {OperationError} `parameter-value` for unprotected access on an interface other than loopback; `unavailable` if the port is taken.
  */
 export async function serve(options: ServeOptions, io: Io): Promise<RunningServer> {
   checkDoors(options)
-  // Not imported: then Node loads HTTP/2 and its HTTP client with it, which takes ten times as long as the server alone.
+  // Not imported, because Node would also load HTTP/2 and the HTTP client, which takes ten times as long as the server alone.
   const { createServer } = process.getBuiltinModule('node:http')
   const server = configureServer(createServer({ connectionsCheckingInterval: CHECK_MS }))
   server.on('request', startingListener())
@@ -81,7 +81,7 @@ function reasonOf(error: Error): string {
   return error.code === 'ENOTFOUND' ? 'there is no such host' : getSystemErrorMessage(error.errno)
 }
 
-/** Lets requests under way end, then closes what they worked with. */
+/** Waits for running requests, then closes what they used. */
 async function stopped(server: Server, service: Service): Promise<void> {
   const ended = new Promise<unknown>((resolve) => server.close(resolve))
   await service.finish()
@@ -91,13 +91,13 @@ async function stopped(server: Server, service: Service): Promise<void> {
   await service.close()
 }
 
-/** Runs a server until the first SIGINT or SIGTERM, and stops it in order. @param announce Says that it listens. */
+/** Runs a server until the first SIGINT or SIGTERM, then stops it in order. @param announce Announces that it listens. */
 export async function untilInterrupted(server: RunningServer, io: Io, announce: () => Promise<void> | void): Promise<void> {
-  // Heard before anything is said: who starts a server may end it as soon as it says that it listens.
+  // Registered before the announcement, because whoever started the server may stop it as soon as it announces that it listens.
   const end = interrupted()
   await announce()
   await end
-  // Said, because it may take some seconds.
+  // Printed because stopping may take some seconds.
   io.err('stopping')
   await server.close()
 }

@@ -16,21 +16,21 @@ import { identityOf, type IdentityOptions } from './identity.js'
 import type { Io } from '../io.js'
 import { MCP_PATH, mcpListener } from './mcp-listener.js'
 
-/** What is served, and to whom. */
+/** Options of the service. */
 export interface ServiceOptions extends IdentityOptions, DelegationOptions {
-  /** Address that clients know, where it is another one than that listened on, such as that of a proxy. */
+  /** Address that clients use, if it differs from the one listened on, such as that of a proxy. */
   readonly baseUrl?: string
   readonly storage: string
   readonly load: readonly string[]
-  /** Index the words of resources, and search by them. */
+  /** Indexes the words in resources, so that they can be searched. */
   readonly words?: boolean
-  /** File with findings of validation that are accepted. */
+  /** File with accepted findings of validation. */
   readonly suppress?: string
-  /** What is checked of resources before they are stored. */
+  /** Checks on resources before they are stored. */
   readonly validateWrites?: WriteChecks
   /** Text that is accepted as a token with every scope. */
   readonly devToken?: string
-  /** Opens the FHIR part to everybody. */
+  /** Opens the FHIR API to everybody. */
   readonly open?: boolean
   /** Serves the playground at the base address. */
   readonly ui?: boolean
@@ -38,31 +38,31 @@ export interface ServiceOptions extends IdentityOptions, DelegationOptions {
   readonly mcp?: boolean
   /** Origins whose pages may call the service; `*` for all. */
   readonly cors?: readonly string[]
-  /** Lets these origins, given by name, send credentials of the browser. */
+  /** Allows these origins, which must be listed by name, to send the browser's credentials. */
   readonly corsCredentials?: boolean
-  /** Networks of proxies whose `X-Forwarded-For` names the caller's address; default none. */
+  /** Networks of proxies whose `X-Forwarded-For` names the caller's address. Default none. */
   readonly trustProxy?: readonly string[]
   readonly botTimeout?: number
   readonly maxExpansion?: number
-  /** What is written to `io.err` as JSON lines: failures (default), or also every request and every audit event. */
+  /** What is written to `io.err` as JSON lines: only failures (default), or also every request and every audit event. */
   readonly log?: 'failures' | 'all'
-  /** Stores audit events as AuditEvents. */
+  /** Stores audit events as AuditEvent resources. */
   readonly audit?: boolean
 }
 
-/** What answers the requests that a server hears. */
+/** Answers the requests that a server receives. */
 export interface Service {
   readonly listener: NodeListener
   readonly engine: Engine
-  /** Refuses new requests, finishes or cancels those under way. */
+  /** Refuses new requests, finishes or cancels running ones. */
   readonly finish: () => Promise<void>
-  /** Closes the storage and all that requests worked with, once they are finished. */
+  /** Closes the storage and everything else that requests used, after they have finished. */
   readonly close: () => Promise<void>
 }
 
 const DAY_MS = 86_400_000
 
-/** Opens the storage, loads content, and makes the handler with all that is served next to it. @param url Address that the server listens on. */
+/** Opens the storage, loads content, and creates the handler and everything served next to it. @param url Address on which the server listens. */
 export async function openService(options: ServiceOptions, url: string, io: Io): Promise<Service> {
   const parts = closedTogether()
   try {
@@ -73,7 +73,7 @@ export async function openService(options: ServiceOptions, url: string, io: Io):
   }
 }
 
-/** A storage that is another server. */
+/** A storage on another server. */
 const UPSTREAM = /^https?:/
 
 async function serviceOf(options: ServiceOptions, url: string, io: Io, parts: Parts): Promise<Service> {
@@ -121,9 +121,9 @@ async function serviceOf(options: ServiceOptions, url: string, io: Io, parts: Pa
 }
 
 interface Parts {
-  /** Gives the part back, which is closed with the others. */
+  /** Registers a part, which is closed with the others, and returns it. */
   readonly add: <T extends { readonly close: () => Promise<void> }>(part: T) => T
-  /** Closes what was opened last first, and all of it. @throws what the first to fail has thrown. */
+  /** Closes all parts, the last opened first. @throws the first error of a part. */
   readonly close: () => Promise<void>
 }
 
@@ -154,14 +154,14 @@ function engineOptions({ storage, load, words, suppress, maxExpansion }: Service
   }
 }
 
-/** The operations with CQL: those of CQL itself, and measures whose criteria are in it. */
+/** Returns the operations including those of CQL, and those of measures with CQL as a language of criteria. */
 function withCql(operations: readonly Operation[], translator: CqlTranslator): readonly Operation[] {
   const measures = measureOperations({ languages: [cqlLanguage({ translator })] })
   const others = operations.filter((operation) => !measures.some(({ name }) => name === operation.name))
   return [...others, ...measures, ...cqlOperations({ translator })]
 }
 
-/** What the command's options say to the handler. */
+/** Converts the command's options to options of the handler. */
 function handlerOptions(
   options: ServiceOptions,
   io: Io,
@@ -187,7 +187,7 @@ function devTokens({ devToken }: ServiceOptions): readonly TokenVerifier[] {
   return devToken === undefined ? [] : [devTokenVerifier(devToken)]
 }
 
-/** Where audit events go: to the log, to the storage, to both or nowhere. */
+/** Returns the destination of audit events: the log, the storage, both or neither. */
 function auditing({ log, audit }: ServiceOptions, { ctx, indexer }: Engine, io: Io): AuditStore {
   const onFailure = (_error: unknown, lost: number): void => io.err(JSON.stringify({ level: 'error', lostAuditEvents: lost }))
   const store = audit === true ? openAuditStore({ storage: ctx.storage, indexer, onFailure }) : undefined
@@ -200,7 +200,7 @@ function auditing({ log, audit }: ServiceOptions, { ctx, indexer }: Engine, io: 
   }
 }
 
-/** Forgets old sessions. A failure is reported, and the next day tries again. */
+/** Deletes old sessions. A failure is reported, and the next attempt is a day later. */
 async function purge(sessions: Sessions, io: Io): Promise<void> {
   await sessions.purge().catch((error: unknown) => io.err(`old sessions could not be deleted: ${String(error)}`))
 }

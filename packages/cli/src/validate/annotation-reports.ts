@@ -2,7 +2,7 @@ import type { Finding } from 'fhir-ops/validate'
 import type { Io } from '../io.js'
 import type { Checked, Report } from './report.js'
 
-/** Test cases by file, one for each resource, for tools that show results of tests. A resource with an error is a failed test; its other findings are output. */
+/** Writes test cases by file, one per resource, for tools that show test results. A resource with an error is a failed test; its other findings are output. */
 export function junitReport(io: Io): Report {
   const files = new Map<string, string[]>()
   const counts = { tests: 0, failures: 0 }
@@ -59,7 +59,7 @@ const ENTITIES: ReadonlyMap<string, string> = new Map([
   ['"', '&quot;'],
 ])
 
-/** What XML 1.0 cannot hold at all is replaced. */
+/** Escapes a text; characters that XML 1.0 cannot contain are replaced. */
 function xml(text: string): string {
   return text
     .toWellFormed()
@@ -69,7 +69,7 @@ function xml(text: string): string {
 
 const COMMANDS = { fatal: 'error', error: 'error', warning: 'warning', information: 'notice' } as const
 
-/** One workflow command a finding, which GitHub shows next to the line of the file. */
+/** Writes one workflow command per finding, which GitHub shows next to the line of the file. */
 export function githubReport(io: Io): Report {
   return {
     add: ({ source, result }) => {
@@ -85,7 +85,7 @@ function annotation(file: string, first: number, { severity, kind, text, express
   return `::${COMMANDS[severity]} ${list.join(',')}::${escaped(hint === undefined ? text : `${text} ${hint}`)}`
 }
 
-/** A line break would begin another command. */
+/** Escapes a text, because a line break would start another command. */
 function escaped(text: string): string {
   return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
 }

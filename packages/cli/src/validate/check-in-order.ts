@@ -9,39 +9,39 @@ import type { Source } from '../load/sources.js'
 import { startThread, type Thread } from '../thread.js'
 import type { Checked, ResourceResult } from './report.js'
 
-/** What a thread opens and is asked. */
+/** What a thread opens, and the options of its validations. */
 export interface CheckingOptions {
   readonly engine: EngineOptions
   readonly asked: Asked
 }
 
-/** Answers a list of resources by their results, in order. */
+/** Answers a list of resources with their results, in order. */
 type CheckingThread = Thread<readonly Source[], readonly ResourceResult[]>
 
-/** How resources are validated. */
+/** How to validate resources. */
 export interface Checking {
-  /** Does one on the calling thread. */
+  /** Validates a resource in the calling thread. */
   readonly alone: (source: Source) => Promise<Checked>
   readonly threads: number
   readonly options: CheckingOptions
   readonly areMany?: boolean
 }
 
-/** This many are done before threads are started: each reads the definitions by itself. */
+/** Number of resources validated before threads are started, because each thread has to read the definitions. */
 const ALONE = 500
 const BATCH = 100
 const BATCH_CHARACTERS = 100_000
-/** A resource of this length is validated on this thread: those that validate have little memory, and would end with the process. */
+/** Resources of this length are validated in the calling thread: checking threads have little memory, and running out of it would end the process. */
 const LARGE_CHARACTERS = 2_000_000
-/** Lists that a thread may have waiting. */
+/** Lists that may wait for a thread. */
 const AHEAD = 2
 
 /**
- * Validates resources, many of them on other threads, and gives the results in the order of the resources. However many there are, only some are in memory.
+ * Validates resources, in other threads if there are many, and yields the results in the order of the resources. Only some of them are in memory at a time.
  *
- * @param threads How many threads there may be; 0 or 1: none.
- * @param areMany Whether threads do all of it. Default: from a number of resources on.
- * @throws {OperationError} as `validate`, for the first resource of a list that it cannot do.
+ * @param threads Maximum number of threads; none for 0 or 1.
+ * @param areMany True if threads do all the work. Default: threads start after a number of resources.
+ * @throws {OperationError} as `validate`, for the first resource in a list that it cannot validate.
  */
 export async function* checkInOrder(
   sources: AsyncIterable<Source>,
@@ -53,7 +53,7 @@ export async function* checkInOrder(
   const send = (batch: readonly Source[]): void => {
     if (running.length < threads) running.push(startThread('validate/checking-thread', options, limitsFor(options)))
     const answer = checkedBy(running, turn++, batch)
-    // It is awaited later, in the order of the resources: until then a failure is not unhandled.
+    // It is awaited later, in the order of the resources; until then, a failure must not count as unhandled.
     answer.catch(() => {})
     waiting.push(answer)
   }
@@ -74,20 +74,20 @@ export async function* checkInOrder(
 }
 
 /**
- * Each half of the room that a thread has for new objects, from its start. With half of it threads take a tenth more processor time; with twice as much a twentieth
- * less, and 8 MB more each.
+ * Initial size, in MB, of each half of a thread's young generation. With half of that, threads take a tenth more processor time; with twice as much, a
+ * twentieth less, but 8 MB more memory each.
  */
 const THREAD_SEMI_SPACE_MB = 4
 
 /**
- * What this thread reads and reports is soon of no use; but as it outlives a round of cleaning or two, V8 would give it ten times the room, and keep that. What
- * the loading of modules got, only a cleaning that is asked for gives back; it takes about 30 ms. Flags hold
- * for all threads, so those that validate, whose room may not grow either, start with what they need.
+ * What this thread reads and reports is soon garbage, but because it survives a collection or two, V8 would enlarge the young generation tenfold and keep
+ * it. Memory used for loading modules is returned only by an explicit collection, which takes about 30 ms. Flags apply to all threads, so checking
+ * threads, which may not grow either, start with the size that they need.
  */
 async function keepYoungGenerationSmall(): Promise<void> {
   setFlagsFromString('--semi-space-growth-factor=1')
   setFlagsFromString(`--min-semi-space-size=${THREAD_SEMI_SPACE_MB}`)
-  // A Node with restricted permissions, or one without an inspector, cannot be asked.
+  // The collection cannot be requested if Node has restricted permissions or no inspector.
   if (!process.features.inspector || 'permission' in process) return
   const { Session } = await import('node:inspector/promises')
   const session = new Session()
@@ -97,8 +97,8 @@ async function keepYoungGenerationSmall(): Promise<void> {
 }
 
 /**
- * What is made for one answer is of no use after it, but with more room V8 would keep it for long. The definitions of R4 are known to have enough; what the caller
- * loads may need any.
+ * Limits the memory of threads: what is made for one answer is garbage afterwards, but with more room V8 would keep it for long. The limits are known to
+ * be sufficient for the definitions of R4; with other content, any amount may be needed.
  */
 function limitsFor({ engine: { storage, load = [] } }: CheckingOptions): ResourceLimits {
   return storage === 'memory' && load.length === 0
@@ -130,7 +130,7 @@ async function* batchesOf(sources: AsyncIterable<Source>, size: () => number): A
   if (batch.length > 0) yield batch
 }
 
-/** What is asked of every resource. */
+/** Options of `validate` for every resource. */
 export type Asked = Omit<ValidateInput, 'resource'>
 
 /** Validates a resource of a file. */
@@ -146,18 +146,18 @@ export async function checkSource(source: Source, { ctx }: Engine, asked: Asked)
   }
 }
 
-/** A resource may begin further down in its file. */
+/** Converts a line in the resource to a line in its file. */
 function inFile({ line = 1, ...finding }: Finding, source: Source): Finding {
   return { ...finding, line: line + source.line - 1 }
 }
 
-/** What a file has instead of one resource says more than the character at which that is seen. */
+/** If a text is something other than one resource, saying so is more helpful than the character at which that becomes apparent. */
 function withContent(finding: Finding, text: string): Finding {
   const content = finding.kind === 'json-fatal' ? otherContentIn(text) : undefined
   return content === undefined ? finding : { ...finding, text: `The text is not one resource as JSON: ${content}.` }
 }
 
-/** A text that begins so and has no `meta` anywhere need not be read to know what is in it. */
+/** If a text begins like this and contains no `meta`, its type is known without parsing it. */
 const TYPE_FIRST = /^\s*\{\s*"resourceType"\s*:\s*"([A-Za-z]+)"/
 
 function profilesOf(text: string): readonly string[] {

@@ -5,7 +5,7 @@ import { answerMessages } from '../thread.js'
 import { checkSource, type CheckingOptions } from './check-in-order.js'
 import type { ResourceResult } from './report.js'
 
-/** The thread behind `checkInOrder`: gets lists of resources and answers each by their results, in order. */
+/** The thread behind `checkInOrder`: receives lists of resources and answers each with their results, in order. */
 function serve(port: MessagePort, { engine: options, asked }: CheckingOptions): void {
   const silent = { out: () => {}, err: () => {}, stdin: () => Promise.resolve('') }
   const opened = openEngine(options, silent)

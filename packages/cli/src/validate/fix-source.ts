@@ -6,24 +6,24 @@ import type { Source } from '../load/sources.js'
 import { fixText } from './json-text.js'
 import type { ResourceResult } from './report.js'
 
-/** Fixes may bring to light what others can fix. */
+/** Maximum number of rounds, because fixes may reveal what others can fix. */
 const MAX_ROUNDS = 5
 
-/** A text after all fixes, with what was changed and what is still found. */
+/** A text after all fixes, with the changes and the remaining findings. */
 export interface Fixed {
   readonly text: string
   readonly diffs: readonly string[]
   readonly result: ResourceResult
 }
 
-/** Applies the fixes of findings, the last first so that positions in lists stay right, and validates again, until there are none. */
+/** Applies the fixes of findings, the last first so that list positions stay valid, and validates again, until there are none left. */
 export async function fixAll(text: string, validated: (text: string) => Promise<ResourceResult>): Promise<Fixed> {
   const diffs: string[] = []
   let current = text
   let result = await validated(current)
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const fixes = fixesIn(result.findings)
-    // What JSON does not allow has no fix, and is in the way of others.
+    // Invalid JSON has no fix, and prevents others.
     if (fixes.length === 0 || !isJson(current)) break
     for (const fix of fixes) {
       const next = fixText(current, fix)
@@ -35,7 +35,7 @@ export async function fixAll(text: string, validated: (text: string) => Promise<
   return { text: current, diffs, result }
 }
 
-/** One fix for each place. */
+/** Returns one fix per place. */
 function fixesIn(findings: readonly Finding[]): readonly JsonPatch[] {
   const fixes = new Map(findings.flatMap(({ fix }) => (fix === undefined ? [] : [[JSON.stringify(fix[0]), fix] as const])))
   return [...fixes.values()].toReversed()
@@ -44,7 +44,7 @@ function fixesIn(findings: readonly Finding[]): readonly JsonPatch[] {
 const CONTEXT = 1
 const MAX_LINE = 160
 
-/** The lines that differ, with a line before and after. */
+/** Returns the differing lines, with one line before and after. */
 function diffOf(before: string, after: string): string {
   const [a, b] = [before.split('\n'), after.split('\n')]
   let start = 0
@@ -61,9 +61,9 @@ function diffOf(before: string, after: string): string {
 }
 
 /**
- * Writes fixed texts to their files: the whole of a `.json` file, lines of an `.ndjson` file.
+ * Writes fixed texts to their files: the whole of a `.json` file, or lines of an `.ndjson` file.
  *
- * @throws {OperationError} `parameter-value` for texts that are not those of a plain file.
+ * @throws {OperationError} `parameter-value` for texts that do not come from a plain file.
  */
 export async function writeFixed(fixed: readonly { readonly source: Source; readonly text: string }[]): Promise<void> {
   const byFile = Map.groupBy(fixed, ({ source }) => source.file)

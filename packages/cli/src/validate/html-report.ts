@@ -3,7 +3,10 @@ import type { Io } from '../io.js'
 import { counted } from '../text.js'
 import { profileSummary, sourceLines, type Checked, type Report } from './report.js'
 
-/** One page: a summary, then the findings of each file by kind, with the lines that they are about and a button that shows the fix. It loads and runs nothing. */
+/**
+ * Writes one page: a summary, then the findings of each file by kind, with the affected lines and a button that shows the fix. The page loads and runs
+ * nothing.
+ */
 export function htmlReport(io: Io): Report {
   const summary = profileSummary()
   const kinds = new Map<string, Shown[]>()
@@ -32,7 +35,7 @@ export function htmlReport(io: Io): Report {
   }
 }
 
-/** A finding as it stands on the page. */
+/** A finding as displayed on the page. */
 interface Shown {
   readonly finding: Finding
   readonly html: string
@@ -92,7 +95,7 @@ const ENTITIES: ReadonlyMap<string, string> = new Map([
   ["'", '&#39;'],
 ])
 
-/** Control characters but tab and line break are left out, so that nothing of a resource is anything but text. */
+/** Escapes a text. Control characters except tab and line break are replaced, so that content of resources is never anything but text. */
 function html(text: string): string {
   return text.replaceAll(/[^\P{Cc}\t\n]/gu, ' ').replaceAll(/[&<>"']/g, (character) => ENTITIES.get(character) ?? '')
 }

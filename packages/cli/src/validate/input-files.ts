@@ -4,24 +4,24 @@ import { OperationError } from 'fhir-ops/errors'
 import type { Io } from '../io.js'
 import { filesIn, isStandardInput, sourcesIn, sourcesOfInput, type Source, type SourceFile } from '../load/sources.js'
 
-/** What is to be validated. */
+/** The resources to validate. */
 export interface Inputs {
   /**
-   * The resources, in order.
+   * Reads the resources, in order.
    *
-   * @throws {OperationError} for a file that cannot be read, and for a path with no resource.
+   * @throws {OperationError} for a file that cannot be read, and for a path without resources.
    */
   readonly sources: () => AsyncGenerator<Source>
-  /** About how many bytes of text there are. */
+  /** Approximate number of bytes of text. */
   readonly bytes: number
-  /** Which part of the bytes was read up to a resource, from 0 to 1; resources are asked about in order. */
+  /** Fraction of the bytes read up to a resource, from 0 to 1; must be called in the order of the resources. */
   readonly shareAt: (source: Source) => number | undefined
 }
 
 /**
- * The resources of files, folders and patterns; without any, and for `-`, that of standard input.
+ * Returns the resources of files, folders and patterns; of standard input for no path or `-`.
  *
- * @throws {OperationError} `parameter-value` when a path names no file, and for `-` among others.
+ * @throws {OperationError} `parameter-value` if there is no file for a path, and for `-` together with other paths.
  */
 export async function inputsAt(paths: readonly string[], io: Io): Promise<Inputs> {
   if (isStandardInput(paths)) return { sources: () => fromStandardInput(io), bytes: 0, shareAt: () => undefined }
@@ -43,12 +43,12 @@ async function* fromFiles(named: readonly { readonly path: string; readonly file
         yield source
       }
     }
-    // A wrong folder must not look like a folder without mistakes.
+    // A wrong folder must not look like a folder without errors.
     if (isEmpty) throw new OperationError('body-invalid', `There is no resource in ${path}.`)
   }
 }
 
-/** JSON is about eight times as long as what it is compressed to. */
+/** JSON is about eight times as long as its compressed form. */
 const INFLATION = 8
 
 function textBytes({ path, bytes }: SourceFile): number {
@@ -58,7 +58,7 @@ function textBytes({ path, bytes }: SourceFile): number {
 function shareOf(files: readonly SourceFile[]): (source: Source) => number | undefined {
   const total = files.reduce((sum, { bytes }) => sum + bytes, 0)
   let [at, before] = [0, 0]
-  // What comes from a package is named by the archive and its name in it.
+  // A resource from a package is named by the archive and its name in the archive.
   const isFrom = ({ path }: SourceFile, { file }: Source): boolean => file === path || file.startsWith(`${path} `)
   return (source) => {
     for (let file = files[at]; file !== undefined && !isFrom(file, source); file = files[at]) {
@@ -69,15 +69,15 @@ function shareOf(files: readonly SourceFile[]): (source: Source) => number | und
   }
 }
 
-/** An editor writes a file in several steps. */
+/** Waiting time, in milliseconds, because an editor writes a file in several steps. */
 const QUIET_MS = 150
 const RESOURCES = /\.(nd)?json$/
 
 /**
- * Gives the files of some paths that have changed, one list for all that changed within a moment.
+ * Yields files that have changed, in one list for all changes within a moment.
  *
- * @param paths Files and folders; those below a folder are included.
- * @param signal Ends it.
+ * @param paths Files and folders, including subfolders.
+ * @param signal Ends the watch.
  */
 export async function* changedFiles(paths: readonly string[], signal: AbortSignal): AsyncGenerator<readonly string[]> {
   const changed = new Set<string>()
@@ -101,7 +101,7 @@ export async function* changedFiles(paths: readonly string[], signal: AbortSigna
   await Promise.all(watching)
 }
 
-/** A file is followed by its folder, so that one that is replaced is not lost. */
+/** Watches a file through its folder, so that a replaced file is still watched. */
 async function follow(path: string, signal: AbortSignal, onChange: (file: string) => void): Promise<void> {
   const isFolder = (await stat(path)).isDirectory()
   const folder = isFolder ? path : dirname(path)

@@ -2,7 +2,7 @@ import type { JsonPatch } from 'fhir-ops/validate'
 
 type PatchOperation = JsonPatch[number]
 
-/** JSON as it is written, with all white space, so that a change leaves the rest as it was. */
+/** JSON as written, including white space, so that a change leaves everything else unchanged. */
 type Value = Plain | Container
 
 interface Plain {
@@ -13,12 +13,12 @@ interface Plain {
 interface Container {
   readonly kind: 'object' | 'list'
   readonly members: Member[]
-  /** White space in an empty one. */
+  /** White space inside an empty object or list. */
   readonly empty: string
 }
 
 interface Member {
-  /** White space before the name, or before the item of a list. */
+  /** White space before the name, or before a list item. */
   readonly before: string
   /** Name in quotes, colon and white space; empty in a list. */
   name: string
@@ -28,10 +28,11 @@ interface Member {
 }
 
 /**
- * Applies a fix to a text: removes, replaces, renames, and puts values into lists or takes them out. Digits and layout of all else stay as they are.
+ * Applies a fix to a text: removes, replaces or renames members, and wraps values in lists or unwraps them. Digits and layout of everything else stay
+ * unchanged.
  *
- * @param text JSON that can be parsed.
- * @throws {RangeError} when the text has nothing at a pointer of the fix.
+ * @param text Valid JSON.
+ * @throws {RangeError} if there is nothing at a pointer of the fix.
  */
 export function fixText(text: string, fix: JsonPatch): string {
   const root: Container = { kind: 'list', members: [readJson(text)], empty: '' }
@@ -41,7 +42,7 @@ export function fixText(text: string, fix: JsonPatch): string {
   return root.members.map(written).join('')
 }
 
-/** Where a fix puts a value into a list: it moves the value aside, adds an empty list, and moves the value there. */
+/** Returns the pointer of a value that a fix wraps in a list: the fix moves the value aside, adds an empty list, and moves the value into it. */
 function listedBy(fix: JsonPatch): string | undefined {
   const [first, second] = fix
   return first?.op === 'move' && second?.op === 'add' && first.from === second.path && Array.isArray(second.value) ? first.from : undefined
@@ -65,7 +66,7 @@ function remove(root: Container, pointer: string): void {
   if (last !== undefined && removed !== undefined && index === members.length) last.after = removed.after
 }
 
-/** A member gets another name, or the item of a list takes the place of the list. */
+/** Renames a member, or replaces a list by its only item. */
 function move(root: Container, { from, path }: Extract<PatchOperation, { op: 'move' }>): void {
   const member = memberAt(root, from)
   if (from === `${path}/0`) memberAt(root, path).value = member.value
@@ -82,7 +83,7 @@ function containerOf(root: Container, pointer: string): Container {
   return value
 }
 
-/** The empty pointer is that of the only member of the root. */
+/** Returns the member at a pointer; the empty pointer is that of the root's only member. */
 function memberAt(root: Container, pointer: string): Member {
   let found = root.members[0]
   for (const key of keysOf(pointer).slice(1)) {
@@ -111,7 +112,7 @@ const SPACE = /[ \t\r\n]*/y
 const STRING = /"(?:[^"\\]|\\.)*"/y
 const WORD = /[^ \t\r\n,\]}]+/y
 
-/** The whole text, as a member without a name. */
+/** Parses the whole text as a member without a name. */
 function readJson(text: string): Member {
   let at = 0
   const take = (pattern: RegExp): string => {

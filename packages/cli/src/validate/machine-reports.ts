@@ -10,7 +10,7 @@ import { version } from '../own-files.js'
 
 const FILE = 'http://hl7.org/fhir/StructureDefinition/operationoutcome-file'
 
-/** One OperationOutcome a line, as `$validate` gives it, with the file of the resource as an extension. */
+/** Writes one OperationOutcome per line, as `$validate` returns it, with the resource's file as an extension. */
 export function jsonReport(io: Io): Report {
   return {
     add: ({ source, result }) => {
@@ -27,8 +27,8 @@ const HEAD =
 const LEVELS = { fatal: 'error', error: 'error', warning: 'warning', information: 'note' } as const
 
 /**
- * One SARIF 2.1.0 log of all findings, for code hosts and editors. A fix is the property `jsonPatch` of its result. Results are written as they come,
- * and the rules that they name after them: however many there are, they need no memory.
+ * Writes a SARIF 2.1.0 log of all findings, for code hosts and editors. A fix is the property `jsonPatch` of its result. Results are written as they
+ * arrive, followed by the rules to which they refer, so memory does not grow with their number.
  *
  * @see https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
  */

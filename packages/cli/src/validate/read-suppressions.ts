@@ -7,9 +7,9 @@ import type { Io } from '../io.js'
 import { checkJson, parsedJson } from '../json-fault.js'
 
 /**
- * Reads what a file says about findings that are accepted: a JSON array of `{"id", "at", "reason", "until"}`. Reports which have expired.
+ * Reads a file with accepted findings: a JSON array of `{"id", "at", "reason", "until"}`. Reports those that have expired.
  *
- * @throws {OperationError} `parameter-value` when the file cannot be read or understood; `body-invalid` when it is not JSON in UTF-8.
+ * @throws {OperationError} `parameter-value` if the file cannot be read or is not valid; `body-invalid` if it is not JSON in UTF-8.
  */
 export async function readSuppressions(file: string, io: Io): Promise<readonly Suppression[]> {
   const items = listIn(await textOf(file), file)

@@ -7,7 +7,7 @@ import { jsonReport, sarifReport } from './machine-reports.js'
 import type { Report } from './report.js'
 import { textReport } from './text-report.js'
 
-/** How findings are printed. A new format is a line here. */
+/** Output formats of findings. To add a format, add a line here. */
 export const REPORTS = {
   text: textReport,
   json: jsonReport,
@@ -17,13 +17,13 @@ export const REPORTS = {
   github: githubReport,
 } as const satisfies Readonly<Record<string, (io: Io) => Report>>
 
-/** The name of a format. */
+/** Name of a format. */
 export type ReportFormat = keyof typeof REPORTS
 
-/** The severities that can be asked for. */
+/** Severities that `--level` accepts. */
 export const FINDING_LEVELS: readonly string[] = ['information', 'warning', 'error']
 
-/** For one resource. Nobody else waits here, and many resources may follow. */
+/** Time limit for a resource: nobody else waits here, but many resources may follow. */
 export const RESOURCE_TIMEOUT_MS = 60_000
 
 /** `--format`. */
@@ -46,7 +46,7 @@ function threadCount(text: string): string {
   return text
 }
 
-/** How many threads `--jobs` means. */
+/** Returns the number of threads that `--jobs` means. */
 export function threadsOf(jobs: string | undefined): number {
   return Number(jobs ?? availableParallelism())
 }

@@ -2,29 +2,29 @@ import type { ValidateResult } from 'fhir-ops/validate'
 import type { Source } from '../load/sources.js'
 import { table } from '../text.js'
 
-/** What validation said about a resource; lines are those of the file. */
+/** The result of validating a resource; lines are those of the file. */
 export interface ResourceResult extends ValidateResult {
-  /** The profiles that the resource claims; its type when it claims none, `unreadable` when it has none. */
+  /** Profiles that the resource claims; its type if it claims none, `unreadable` if it has no type. */
   readonly profiles: readonly string[]
 }
 
-/** A resource and what validation said about it. */
+/** A resource with its result. */
 export interface Checked {
   readonly source: Source
   readonly result: ResourceResult
 }
 
-/** Prints what validation said. */
+/** Prints results of validation. */
 export interface Report {
   readonly add: (checked: Checked) => void
-  /** After the last. */
+  /** Called after the last resource. */
   readonly end: () => void
 }
 
 const WIDTH = 100
 const BEFORE = 50
 
-/** The line of the text that a place in a file is in, and a line with a caret below the place. Of a long line the part around it. */
+/** Returns the line of the text at a place in its file, and a line with a caret below the place. Of a long line, only the part around the place. */
 export function sourceLines({ text, line: first }: Source, { line, column }: { line: number; column: number }): readonly string[] {
   const whole = text.split('\n', line - first + 1)[line - first]
   if (whole === undefined) return []
@@ -42,14 +42,14 @@ interface Tally {
   warnings: number
 }
 
-/** Counts by profile: those that resources claim, and the types of those that claim none. */
+/** Counts by profile: the profiles that resources claim, and the types of resources without any. */
 export interface ProfileSummary {
   readonly add: (checked: Checked) => void
-  /** A table, by name; empty when there is only one profile or resource. */
+  /** Returns a table by name; empty if there is only one profile or resource. */
   readonly lines: () => readonly string[]
 }
 
-/** Makes an empty summary. */
+/** Creates an empty summary. */
 export function profileSummary(): ProfileSummary {
   const tallies = new Map<string, Tally>()
   return {

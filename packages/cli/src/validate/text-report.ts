@@ -9,7 +9,7 @@ type Paint = (style: Style, text: string) => string
 
 const STYLES: Readonly<Record<Finding['severity'], Style>> = { fatal: 'red', error: 'red', warning: 'yellow', information: 'blue' }
 
-/** Each finding with its place, the line of the file that it is about and what to do; at the end how many there were, by profile where there are several. */
+/** Prints each finding with its place, the affected line and advice; at the end the totals, by profile if there are several. */
 export function textReport(io: Io): Report {
   const paint: Paint = (style, text) => (io.isTerminal ? styleText(style, text, { validateStream: false }) : text)
   const counts = { resources: 0, invalid: 0, errors: 0, warnings: 0 }
@@ -61,7 +61,7 @@ function countOf({ result }: Checked, severities: RegExp): number {
   return result.findings.filter(({ severity }) => severities.test(severity)).length
 }
 
-/** Without control characters, which a terminal would obey. */
+/** Removes control characters, which a terminal would interpret. */
 function visible(text: string): string {
   return text.replace(/\p{Cc}/gu, ' ')
 }
