@@ -8,20 +8,20 @@ import { systemTypeOf } from './to-system.js'
 
 const QUOTIENT_PLACES = 8
 
-/** `+`: numbers, text, quantities, and a duration added to a date or time. `undefined` is the empty result. */
+/** `+`: adds numbers, texts, quantities, and a duration to a date or time. `undefined` is the empty result. */
 export function add(left: SystemValue, right: SystemValue, convert?: UnitConversion): SystemValue | undefined {
   if (typeof left === 'string' && typeof right === 'string') return left + right
   if (isTemporal(left) && isQuantity(right)) return addDuration(left, right)
   return additive('+', left, right) ?? sumOfQuantities(left, right, { sign: 1, convert })
 }
 
-/** `-`: numbers, quantities, and a duration taken from a date or time. */
+/** `-`: subtracts numbers, quantities, and a duration from a date or time. */
 export function subtract(left: SystemValue, right: SystemValue, convert?: UnitConversion): SystemValue | undefined {
   if (isTemporal(left) && isQuantity(right)) return addDuration(left, negated(right))
   return additive('-', left, right) ?? sumOfQuantities(left, right, { sign: -1, convert })
 }
 
-/** `*`: numbers and quantities, whose units are put together. */
+/** `*`: multiplies numbers and quantities, whose units are combined. */
 export function multiply(left: SystemValue, right: SystemValue): SystemValue | undefined {
   if (isQuantity(left) || isQuantity(right)) return productOfQuantities(left, right)
   const [a, b] = numbers('*', left, right)
@@ -49,7 +49,7 @@ export function modulo(left: SystemValue, right: SystemValue): SystemValue | und
   return typeof left === 'number' && typeof right === 'number' ? a % b : decimal(a % b, Math.max(places(left), places(right)))
 }
 
-/** The value with the other sign. @throws {OperationError} `fhirpath-invalid` for what has none. */
+/** Negates a value. @throws {OperationError} `fhirpath-invalid` for a value without a sign. */
 export function negate(value: SystemValue): SystemValue {
   if (isQuantity(value)) return negated(value)
   if (isDecimal(value)) return { ...value, value: -value.value }
@@ -57,7 +57,7 @@ export function negate(value: SystemValue): SystemValue {
   throw evaluationProblem(`${systemTypeOf(value)} has no sign`)
 }
 
-/** An Integer, or nothing when it is out of range. */
+/** Returns an Integer; `undefined` when the value is out of range. */
 export function integer(value: number): number | undefined {
   return value >= -2_147_483_648 && value <= 2_147_483_647 ? value : undefined
 }
@@ -94,7 +94,7 @@ interface Sum {
   readonly convert: UnitConversion | undefined
 }
 
-/** In the finer of the two units. Quantities of units that do not convert have no sum. */
+/** Adds quantities, in the finer of their units. Quantities whose units cannot be converted have no sum. */
 function sumOfQuantities(left: SystemValue, right: SystemValue, { sign, convert }: Sum): SystemValue | undefined {
   if (!isQuantity(left) || !isQuantity(right)) {
     if (isQuantity(left) || isQuantity(right))
@@ -114,7 +114,7 @@ function productOfQuantities(left: SystemValue, right: SystemValue): SystemValue
   return { kind: 'quantity', value: decimal(one.value.value * other.value.value, one.value.places + other.value.places), unit }
 }
 
-/** Units that convert cancel out; a number has none. */
+/** Divides quantities. Units that can be converted cancel out. */
 function quotientOfQuantities(left: SystemValue, right: SystemValue, convert: UnitConversion | undefined): SystemValue | undefined {
   const [one, other] = amounts('/', left, right)
   const converted = isQuantity(right) ? inUnit(other, one.unit, convert) : undefined
@@ -124,7 +124,7 @@ function quotientOfQuantities(left: SystemValue, right: SystemValue, convert: Un
   return isDecimal(value) && unit !== undefined ? { kind: 'quantity', value, unit } : undefined
 }
 
-/** Both sides as quantities: a number is one of the unit 1. */
+/** Returns both sides as quantities: a number has the unit 1. */
 function amounts(operator: string, left: SystemValue, right: SystemValue): [Quantity, Quantity] {
   const [one, other] = [amountOf(left), amountOf(right)]
   if (one !== undefined && other !== undefined) return [one, other]

@@ -4,33 +4,32 @@ import { PENDING, type FhirPathBudget, type FhirPathContext, type Pending } from
 import type { TypeModel } from './model.js'
 
 /**
- * A compiled expression in the three forms in which its result is asked for. `truth` and `count` spare the collection
- * where an expression can give them without making it.
+ * A compiled expression with the three forms of its result. `truth` and `count` avoid creating the collection where an expression does not need it.
  */
 export interface Code {
   readonly items: (scope: Scope) => Items
-  /** The result as a truth by singleton evaluation; `undefined` when it is empty. */
+  /** The result as a truth value, by singleton evaluation; `undefined` when it is empty. */
   readonly truth: (scope: Scope) => boolean | undefined
   readonly count: (scope: Scope) => number
 }
 
-/** Code whose other forms follow from its items. */
+/** Creates code that derives the other forms from its items. */
 export function codeOfItems(items: (scope: Scope) => Items): Code {
   return { items, truth: (scope) => truthOf(items(scope)), count: (scope) => items(scope).length }
 }
 
-/** Code that gives a truth. */
+/** Creates code whose result is a truth value. */
 export function codeOfTruth(truth: (scope: Scope) => boolean | undefined): Code {
   return { items: (scope) => itemsOfTruth(truth(scope)), truth, count: (scope) => (truth(scope) === undefined ? 0 : 1) }
 }
 
-/** Code whose result does not depend on anything. */
+/** Creates code with a constant result. */
 export function codeOfConstant(items: Items): Code {
   return codeOfItems(() => items)
 }
 
 /**
- * Singleton evaluation of a collection as Boolean: any single item that is not a boolean counts as true.
+ * Evaluates a collection as a single Boolean: a single item that is not a boolean counts as true.
  *
  * @throws {OperationError} `fhirpath-invalid` for several items.
  * @see https://hl7.org/fhirpath/N1/#singleton-evaluation-of-collections
@@ -43,22 +42,22 @@ function truthOf(items: Items): boolean | undefined {
   return isNode(item) && typeof item.value === 'boolean' ? item.value : true
 }
 
-/** Bounds for expressions that come with profiles and other content. */
+/** Limits for expressions of profiles and other content. */
 export const DEFAULT_BUDGET: FhirPathBudget = { steps: 1_000_000, items: 100_000 }
 
-/** One evaluation: what it works with, and what it has used up. */
+/** State of one evaluation. */
 export interface Run {
   readonly context: FhirPathContext
   readonly budget: FhirPathBudget
   readonly model: TypeModel
-  /** `%context`: what the evaluation started from. */
+  /** `%context`: the items that the evaluation started from. */
   readonly focus: Items
   steps: number
   moment: Date | undefined
   isPending: boolean
 }
 
-/** What `$this`, `$index`, `$total` and `defineVariable` mean at one place of an expression. */
+/** Values of `$this`, `$index`, `$total` and defined variables at one place of an expression. */
 export interface Scope {
   readonly run: Run
   focus: Items
@@ -67,20 +66,20 @@ export interface Scope {
   variables: ReadonlyMap<string, Items> | undefined
 }
 
-/** The scope in which an evaluation begins. */
+/** Creates the scope in which an evaluation begins. */
 export function rootScope(run: Run): Scope {
   return { run, focus: run.focus, index: 0, total: [], variables: undefined }
 }
 
-/** A scope for the expressions that a function evaluates for each item of its input. */
+/** Creates a scope for expressions that a function evaluates for each item of its input. */
 export function innerScope(scope: Scope): Scope {
   return { run: scope.run, focus: scope.focus, index: 0, total: scope.total, variables: scope.variables }
 }
 
 /**
- * Counts work: one step for each item made or looked at.
+ * Counts work: one step for each item created or read.
  *
- * @throws {OperationError} `fhirpath-budget` beyond the steps of the budget.
+ * @throws {OperationError} `fhirpath-budget` when the steps exceed the budget.
  */
 export function spend(run: Run, steps: number): void {
   run.steps += steps
@@ -88,7 +87,7 @@ export function spend(run: Run, steps: number): void {
   if (run.steps > most) throw budgetProblem(`${most} steps`)
 }
 
-/** Takes an answer of the host; one that is not there yet counts as unknown, and the whole evaluation as pending. */
+/** Returns an answer of the host; if it is pending, returns `undefined` and marks the evaluation as pending. */
 export function answered<T>(run: Run, answer: T | Pending): T | undefined {
   if (answer !== PENDING) return answer
   run.isPending = true

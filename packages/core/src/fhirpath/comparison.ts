@@ -9,9 +9,9 @@ import { epochMs, HOUR, temporalOf, type Temporal } from './temporal.js'
 import { systemTypeOf, toSystem } from './to-system.js'
 
 /**
- * Orders two collections of at most one item: negative, zero, positive; `undefined` when one is empty or the order is open.
+ * Compares two collections of at most one item: negative, zero or positive; `undefined` when one is empty or the order is unknown.
  *
- * @throws {OperationError} `fhirpath-invalid` for several items or types that have no order.
+ * @throws {OperationError} `fhirpath-invalid` for several items or types without an order.
  * @see https://hl7.org/fhirpath/N1/#comparison
  */
 export function compareItems(left: Items, right: Items, convert?: UnitConversion): number | undefined {
@@ -19,7 +19,7 @@ export function compareItems(left: Items, right: Items, convert?: UnitConversion
   return compareValues(single(left), single(right), convert)
 }
 
-/** Orders two values. @throws {OperationError} `fhirpath-invalid` for types that have no order. */
+/** Compares two values. @throws {OperationError} `fhirpath-invalid` for types without an order. */
 export function compareValues(left: SystemValue, right: SystemValue, convert?: UnitConversion): number | undefined {
   if (typeof left === 'number' && typeof right === 'number') return left - right
   if (typeof left === 'string' && typeof right === 'string') return compareText(left, right)
@@ -28,7 +28,7 @@ export function compareValues(left: SystemValue, right: SystemValue, convert?: U
   return compareObjects(left, right, convert)
 }
 
-/** The number that an Integer or Decimal has. */
+/** Returns the number of an Integer or Decimal. */
 export function numberOf(value: SystemValue | undefined): number | undefined {
   if (typeof value === 'number') return value
   return isDecimal(value) ? value.value : undefined
@@ -58,8 +58,8 @@ function orderable(item: Item | undefined): SystemValue {
 }
 
 /**
- * Compares two dates or times: negative, zero or positive; `undefined` when that depends on what a partial value leaves open, when
- * only one has a time zone and both have a time, or when one is a time and the other is not.
+ * Compares two dates or times: negative, zero or positive; `undefined` when the order depends on missing fields of a partial value, when
+ * only one has a time zone and both have a time, or when only one is a time.
  */
 function compareTemporals(left: Temporal, right: Temporal): number | undefined {
   if ((left.kind === 'time') !== (right.kind === 'time')) return undefined
@@ -68,7 +68,7 @@ function compareTemporals(left: Temporal, right: Temporal): number | undefined {
   return compareFields(inUtc(left), inUtc(right))
 }
 
-/** Whether both have the same fields and no difference; never unknown. */
+/** True if both have the same precision and are equal; never unknown. */
 function sameTemporal(left: Temporal, right: Temporal): boolean {
   return left.fields.length === right.fields.length && compareTemporals(left, right) === 0
 }
@@ -84,7 +84,7 @@ function compareFields(left: Temporal, right: Temporal): number | undefined {
 
 const MAX_ZONE_DISTANCE_MS = 26 * 3_600_000
 
-/** A missing time zone leaves the order open only where zones could change it. */
+/** Compares values of which one has no time zone: the order is unknown only where zones could change it. */
 function farApart(left: Temporal, right: Temporal): number | undefined {
   const difference = epochMs(left) - epochMs(right)
   return Math.abs(difference) > MAX_ZONE_DISTANCE_MS ? difference : undefined
@@ -97,7 +97,7 @@ function inUtc(value: Temporal): Temporal {
 }
 
 /**
- * Equality of collections (`=`): the same items in the same order; `undefined` when one is empty or a pair leaves it open.
+ * Compares collections by equality (`=`): the same items in the same order; `undefined` when one is empty or the equality of a pair is unknown.
  *
  * @see https://hl7.org/fhirpath/N1/#equals
  */
@@ -113,7 +113,7 @@ export function equalItems(left: Items, right: Items, convert?: UnitConversion):
   return result
 }
 
-/** Equality of two items; `undefined` when precisions, time zones or units leave it open. */
+/** Compares two items by equality; `undefined` when it is unknown because of precisions, time zones or units. */
 export function equal1(left: Item | undefined, right: Item | undefined, convert?: UnitConversion): boolean | undefined {
   const [leftValue, rightValue] = [toSystem(left), toSystem(right)]
   if (leftValue !== undefined && rightValue !== undefined) return equalValues(leftValue, rightValue, convert)
@@ -122,7 +122,7 @@ export function equal1(left: Item | undefined, right: Item | undefined, convert?
   return false
 }
 
-/** Deep equality of JSON values. */
+/** Compares JSON values deeply. */
 function sameJson(left: unknown, right: unknown): boolean {
   if (left === right) return true
   if (Array.isArray(left)) return Array.isArray(right) && left.length === right.length && left.every((item, i) => sameJson(item, right[i]))
@@ -151,7 +151,7 @@ function isType(item: Item | undefined): item is TypeInfo {
 }
 
 /**
- * Equivalence of collections (`~`): the same items in any order, compared leniently. Never unknown.
+ * Compares collections by equivalence (`~`): the same items in any order, compared leniently. Never unknown.
  *
  * @see https://hl7.org/fhirpath/N1/#equivalent
  */
@@ -167,7 +167,7 @@ export function equivalentItems(run: Run, left: Items, right: Items): boolean {
   })
 }
 
-/** Text as equivalence compares it: in lower case, with single spaces. */
+/** Normalises text for equivalence: lower case, single spaces. */
 function normalised(text: string): string {
   return text.trim().toLowerCase().replaceAll(/\s+/g, ' ')
 }
@@ -188,7 +188,7 @@ function equivalentValues(left: SystemValue, right: SystemValue, convert: UnitCo
   return left === right
 }
 
-/** Amounts are rounded as numbers are; a calendar year or month is equivalent to the definite one. */
+/** Compares quantities by equivalence: values are rounded like numbers; a calendar year or month is equivalent to the definite one. */
 function equivalentQuantities(left: Quantity, right: Quantity, convert: UnitConversion | undefined): boolean {
   const converted = inUnit(inDefiniteUnit(right), inDefiniteUnit(left).unit, convert)
   return converted !== undefined && equivalentNumbers(left.value.value, converted.value.value)
@@ -199,7 +199,7 @@ function inDefiniteUnit(quantity: Quantity): Quantity {
   return quantity.unit === 'mo' ? { ...quantity, unit: 'month' } : quantity
 }
 
-/** Numbers are rounded to the places of the less precise one. */
+/** Compares numbers by equivalence, rounded to the places of the less precise one. */
 function equivalentNumbers(left: number, right: number): boolean {
   const places = Math.min(placesOf(left), placesOf(right))
   return roundTo(left, places) === roundTo(right, places)
@@ -225,14 +225,14 @@ function equivalentLists(left: readonly unknown[], right: readonly unknown[]): b
   })
 }
 
-/** A set of items by equality (`=`); items whose equality is open count as different. */
+/** A set of items by equality (`=`); items whose equality is unknown count as different. */
 export interface ItemSet {
   has(item: Item): boolean
-  /** Adds the item unless an equal one is in the set; returns whether it was added. */
+  /** Adds the item unless the set has an equal one. Returns whether it was added. */
   add(item: Item): boolean
 }
 
-/** Makes a set; comparisons count as steps of the run. */
+/** Creates a set; comparisons count as steps of the run. */
 export function itemSet(run: Run, items: Items = []): ItemSet {
   const buckets = new Map<string, Item[]>()
   const convert = run.context.host?.convertUnit
@@ -257,14 +257,14 @@ export function itemSet(run: Run, items: Items = []): ItemSet {
   return set
 }
 
-/** The items without those that equal an earlier one. */
+/** Removes items that equal an earlier one. */
 export function distinct(run: Run, items: Items): Items {
   if (items.length < 2) return items
   const set = itemSet(run)
   return items.filter((item) => set.add(item))
 }
 
-/** Equal items fall into the same bucket. */
+/** Returns a key that is the same for equal items. */
 function bucketOf(item: Item): string {
   const value = toSystem(item)
   if (typeof value === 'object')

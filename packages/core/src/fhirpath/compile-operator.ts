@@ -48,7 +48,7 @@ const OPERATORS: { readonly [operator in BinaryOperator]: Compile } = {
   implies: implication,
 }
 
-/** The value of a collection of at most one item, as an operator needs it. */
+/** Returns the value of an operand, a collection of at most one item. */
 function operandOf(items: Items, operator: string): SystemValue | undefined {
   if (items.length === 0) return undefined
   const value = toSystem(items[0])

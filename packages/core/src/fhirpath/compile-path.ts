@@ -6,7 +6,7 @@ import { evaluationProblem } from './problem.js'
 import { toSystem } from './to-system.js'
 
 /**
- * A step to the elements of a name. At the head of a path a type name means the focus itself when it is of that type.
+ * Compiles a step to the elements with a name. At the head of a path, a type name means the focus itself if it is of that type.
  *
  * @see https://hl7.org/fhirpath/N1/#path-selection
  */
@@ -22,7 +22,7 @@ export function compileMember(target: Code | undefined, name: string, model: Typ
   return { ...codeOfItems((scope) => step.items(scope, scope.focus)), count: (scope) => step.count(scope, scope.focus) }
 }
 
-/** The item at a position, from 0; nothing when there is none. */
+/** Compiles an indexer: the item at a position, from 0; empty when there is none. */
 export function compileIndexer(target: Code, position: Code): Code {
   return codeOfItems((scope) => {
     const at = position.items(scope)
@@ -76,7 +76,7 @@ function ofTypeOrMember(scope: Scope, name: string, step: MemberStep): Items {
   return step.items(scope, focus)
 }
 
-/** The `value` of a primitive element is its System value. */
+/** Adds the `value` of a primitive element, which is its System value. */
 function pushValue(values: Item[], node: FhirNode): void {
   const value = toSystem(node)
   if (value !== undefined) values.push(value)

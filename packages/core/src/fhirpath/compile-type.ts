@@ -17,7 +17,7 @@ const SYSTEM_TYPES: ReadonlySet<string> = new Set<SystemType>([
   'Quantity',
 ])
 
-/** Whether the single item of `operand` is of a type; `undefined` when there is none. */
+/** Compiles a test whether the single item of `operand` is of a type; empty when there is none. */
 export function isOfType(operand: Code, type: TypeSpecifier, model: TypeModel): Code {
   const test = typeTest(type, model)
   return codeOfTruth((scope) => {
@@ -29,8 +29,8 @@ export function isOfType(operand: Code, type: TypeSpecifier, model: TypeModel): 
 }
 
 /**
- * The items of `operand` that are of a type. R4's expressions apply `as` to collections, so several items are allowed; and they write
- * the names of primitive types as those of System types, so `as String` lets a FHIR `string` pass too.
+ * Compiles a filter for the items of `operand` that are of a type. R4's expressions apply `as` to collections, so several items are allowed, and they
+ * use names of System types for primitive types, so `as String` also accepts a FHIR `string`.
  */
 export function asType(operand: Code, type: TypeSpecifier, model: TypeModel): Code {
   const test = typeTest(type, model)
@@ -40,10 +40,10 @@ export function asType(operand: Code, type: TypeSpecifier, model: TypeModel): Co
 }
 
 /**
- * The test for a type. A name without namespace is a FHIR type where the model knows one, else a System type; nothing is of a System
- * type that does not exist.
+ * Creates the test for a type. A name without namespace is a FHIR type if the model has one, otherwise a System type. No item is of an unknown
+ * `System` type.
  *
- * @throws {OperationError} `fhirpath-invalid` for any other name that is neither.
+ * @throws {OperationError} `fhirpath-invalid` for any other unknown name.
  */
 export function typeTest({ namespace, name }: TypeSpecifier, model: TypeModel): (item: Item) => boolean {
   const isFhir = namespace !== 'System' && model.type(name) !== undefined

@@ -13,7 +13,7 @@ import { calendarUnit } from './quantity.js'
 import { parseDate, parseDateTime, parseTime } from './temporal.js'
 import { compileVariable } from './variables.js'
 
-/** What compilation knows besides the expression. */
+/** Context of a compilation. */
 export interface CompileContext {
   readonly source: string
   readonly model: TypeModel
@@ -22,7 +22,7 @@ export interface CompileContext {
 /**
  * Compiles an expression to closures.
  *
- * @throws {OperationError} `fhirpath-invalid` for unknown functions, a wrong number of arguments, and literals that are not values.
+ * @throws {OperationError} `fhirpath-invalid` for unknown functions, a wrong number of arguments, and invalid literals.
  */
 export function compile(ast: Ast, context: CompileContext): Code {
   switch (ast.kind) {

@@ -9,25 +9,25 @@ import { UNTYPED_MODEL, type TypeModel } from './model.js'
 import { parseFhirPath } from './parser.js'
 import { budgetProblem } from './problem.js'
 
-/** How an expression is compiled. */
+/** Options of `compileFhirPath`. */
 export interface FhirPathOptions {
-  /** The types of the release. Without one, elements are found by their JSON names only. */
+  /** The types of the FHIR release. When absent, elements are found by their JSON names only. */
   readonly model?: TypeModel
 }
 
-/** An expression ready to be evaluated any number of times. */
+/** A compiled expression, which can be evaluated any number of times. */
 export interface CompiledPath {
   readonly expression: string
   /**
    * Evaluates the expression on a focus.
    *
-   * @param focus What `$this` and `%context` are; none for an expression that needs none.
-   * @returns The items in order; `PENDING` when the host has yet to answer, and the evaluation is to be repeated then.
-   * @throws {OperationError} `fhirpath-invalid` where the specification asks for an error, `fhirpath-budget` beyond the steps or
-   *   items of the context's budget, `regex-unsupported` and `too-costly` from regular expressions.
+   * @param focus Value of `$this` and `%context`; may be absent for an expression that does not use them.
+   * @returns The items in order; `PENDING` when an answer of the host is pending: repeat the evaluation when the host has answered.
+   * @throws {OperationError} `fhirpath-invalid` where the specification requires an error, `fhirpath-budget` when steps or items exceed
+   *   the context's budget, `regex-unsupported` and `too-costly` from regular expressions.
    */
   evaluate(context: FhirPathContext, focus?: Item): Items | Pending
-  /** Evaluates the expression as a truth (singleton evaluation); `undefined` when it is empty. Throws as `evaluate` does. */
+  /** Evaluates the expression as a truth value (singleton evaluation); `undefined` when it is empty. Throws as `evaluate`. */
   test(context: FhirPathContext, focus?: Item): boolean | undefined | Pending
 }
 
@@ -36,9 +36,9 @@ const SHAPE: InputShape = inputShape<FhirPathOptions>({ model: having('types', [
 /**
  * Compiles a FHIRPath expression to closures.
  *
- * @throws {OperationError} `fhirpath-invalid` with the offset of a fault, or naming an unknown function or type; `fhirpath-budget` for
- *   expressions beyond the limits of the parser.
- * @throws {TypeError} for an option that is unknown or of another type.
+ * @throws {OperationError} `fhirpath-invalid` with the offset of a syntax error, or naming an unknown function or type; `fhirpath-budget` for
+ *   expressions that exceed the limits of the parser.
+ * @throws {TypeError} for an option that is unknown or of the wrong type.
  * @see https://hl7.org/fhirpath/N1/
  */
 export function compileFhirPath(expression: string, options: FhirPathOptions = {}): CompiledPath {
@@ -52,8 +52,8 @@ export interface CompiledBranch extends CompiledPath {
 }
 
 /**
- * Compiles each branch of a union (`a | b`) for itself; an expression without a union has one. For callers that ignore duplicates: a union compares
- * what its branches find.
+ * Compiles each branch of a union (`a | b`) separately; an expression without a union has one branch. For callers that ignore duplicates, because a
+ * union would compare the results of its branches.
  *
  * @throws {OperationError} as `compileFhirPath`.
  */
@@ -80,7 +80,7 @@ function newRun(model: TypeModel, context: FhirPathContext, focus: Item | undefi
   return { context, budget, model, focus: focus === undefined ? [] : [focus], steps: 0, moment: undefined, isPending: false }
 }
 
-/** What fails while an answer is missing may succeed with it. */
+/** An evaluation that fails while an answer is pending may succeed with the answer, so the result is `PENDING`. */
 function settle<T>(run: Run, evaluate: (scope: Scope) => T): T | Pending {
   try {
     const result = evaluate(rootScope(run))

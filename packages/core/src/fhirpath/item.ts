@@ -3,7 +3,7 @@ import type { FhirNode } from './node.js'
 import type { Quantity } from './quantity.js'
 import type { Temporal } from './temporal.js'
 
-/** What `type()` gives. */
+/** Result of `type()`. */
 export interface TypeInfo {
   readonly kind: 'type'
   readonly namespace: 'System' | 'FHIR'
@@ -11,7 +11,7 @@ export interface TypeInfo {
   readonly baseType: string
 }
 
-/** A System value: strings, booleans and integers are themselves. */
+/** A System value: strings, booleans and integers are JavaScript values. */
 export type SystemValue = string | number | boolean | Decimal | Temporal | Quantity
 
 /** A member of a collection: a System value, or an element of a resource. */
@@ -24,7 +24,7 @@ export const NOTHING: Items = []
 export const TRUE: Items = [true]
 export const FALSE: Items = [false]
 
-/** The collection of a three-valued truth. */
+/** Returns the collection of a three-valued truth value. */
 export function itemsOfTruth(truth: boolean | undefined): Items {
   if (truth === undefined) return NOTHING
   return truth ? TRUE : FALSE
@@ -45,7 +45,7 @@ export function isQuantity(value: Item | undefined): value is Quantity {
   return typeof value === 'object' && value.kind === 'quantity'
 }
 
-/** True for a decimal that FHIRPath computed or read. */
+/** True for a Decimal of the System types. */
 export function isDecimal(value: Item | undefined): value is Decimal {
   return typeof value === 'object' && value.kind === 'decimal'
 }

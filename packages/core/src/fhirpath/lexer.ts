@@ -1,6 +1,6 @@
 import { syntaxProblem } from './problem.js'
 
-/** The kinds of token. `name` may be a keyword; `quotedName` never is. `variable` and `special` lack their `%` and `$`. */
+/** Kinds of tokens. `name` may be a keyword, `quotedName` is never one. `variable` and `special` are without `%` and `$`. */
 export type TokenKind =
   | 'name'
   | 'quotedName'
@@ -23,9 +23,9 @@ export interface Token {
 }
 
 /**
- * Splits an expression into tokens, without white space and comments; the last is `end`.
+ * Splits an expression into tokens, without white space and comments; the last token is `end`.
  *
- * @throws {OperationError} `fhirpath-invalid`.
+ * @throws {OperationError} `fhirpath-invalid` for a syntax error.
  * @see https://hl7.org/fhirpath/N1/#lexical-elements
  */
 export function tokenize(source: string): readonly Token[] {
@@ -145,7 +145,7 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
   ['f', '\f'],
 ])
 
-/** An escape that the grammar does not know means its character, as HL7 published some constraints so. */
+/** Reads an escape. One that the grammar does not define means its character, because HL7 has published some constraints with such escapes. */
 function readEscape(source: string, at: number): { text: string; end: number } {
   const letter = source.charAt(at + 1)
   if (letter !== 'u') return { text: ESCAPES.get(letter) ?? letter, end: at + 2 }

@@ -6,7 +6,7 @@ const SYSTEM_PREFIX = 'http://hl7.org/fhirpath/System.'
 const FHIR_TYPE = `${TYPE_URL}structuredefinition-fhir-type`
 
 /**
- * Builds the type tables from StructureDefinitions of base types (`derivation` is not `constraint`) with snapshots; others are
+ * Creates a type model from StructureDefinitions of base types (`derivation` is not `constraint`) with snapshots; others are
  * ignored. A later definition of a type replaces an earlier one.
  */
 export function modelOfDefinitions(definitions: Iterable<JsonObject>): TypeModel {
@@ -18,7 +18,7 @@ export function modelOfDefinitions(definitions: Iterable<JsonObject>): TypeModel
   return { type: (name) => types.get(name), names: () => types.keys() }
 }
 
-/** The type that a definition defines, and one for each of its backbone elements. */
+/** Returns the type of a definition, and one type for each of its backbone elements. */
 function typesOf(definition: JsonObject): readonly TypeDefinition[] {
   const root = stringAt(definition, 'type')
   const snapshot = objectAt(definition, 'snapshot')
@@ -80,7 +80,7 @@ function slotsOf(element: JsonObject, path: string): SlotParts[] {
   return types.map((type) => ({ name: stem, jsonName: choiceName(stem, type), type, isCollection, isChoice: true }))
 }
 
-/** Ids and urls are typed as System.String in R4; an extension gives their FHIR type, but a wrong one for Resource.id. */
+/** In R4, ids and urls have the type System.String; an extension states their FHIR type, but a wrong one for Resource.id. */
 function typeName(type: JsonObject, path: string, basePath: string | undefined): string {
   const code = stringAt(type, 'code') ?? ''
   if (basePath === 'Resource.id') return 'id'
@@ -96,7 +96,7 @@ function backboneBase(elements: readonly JsonObject[], path: string): string {
   return stringAt(objectsAt(element, 'type')[0], 'code') ?? 'BackboneElement'
 }
 
-/** The System type of a primitive is the type of its `value` element; of Quantity and what derives from it, Quantity. */
+/** Returns the System type: for primitives, the type of the `value` element; for Quantity and types derived from it, Quantity. */
 function systemOf(root: string, base: string | undefined, elements: readonly JsonObject[]): SystemType | undefined {
   if (root === 'Quantity' || base === `${TYPE_URL}Quantity`) return 'Quantity'
   const value = elements.find((element) => stringAt(element, 'path') === `${root}.value`)

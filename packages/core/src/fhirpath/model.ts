@@ -1,7 +1,7 @@
-/** The value types of FHIRPath itself. */
+/** The System types of FHIRPath. */
 export type SystemType = 'Boolean' | 'String' | 'Integer' | 'Decimal' | 'Date' | 'DateTime' | 'Time' | 'Quantity'
 
-/** One concrete form of an element: a choice element has one for each of its types. */
+/** A concrete form of an element: a choice element has one for each of its types. */
 export interface SlotParts {
   /** Name in FHIRPath: `value` for `value[x]`. */
   readonly name: string
@@ -19,29 +19,29 @@ export interface ElementSlot extends SlotParts {
   readonly siblingName: string
 }
 
-/** What the engine knows of a type. Inherited elements are listed too. */
+/** A type, with its inherited elements. */
 export interface TypeDefinition {
-  /** `Patient`, `HumanName`, `code`, `Patient.contact`. */
+  /** Name, such as `Patient`, `HumanName`, `code`, `Patient.contact`. */
   readonly name: string
   /** Absent at the top of the hierarchy. */
   readonly base?: string
   readonly kind: 'primitive' | 'complex' | 'resource'
-  /** What a value of this type converts to: on primitives, and on Quantity and its specialisations. */
+  /** System type that values convert to: for primitives, Quantity and types derived from it. */
   readonly system?: SystemType
-  /** By name in FHIRPath. */
+  /** Slots by name in FHIRPath. */
   readonly elements: ReadonlyMap<string, readonly ElementSlot[]>
-  /** By name in JSON. */
+  /** Slots by name in JSON. */
   readonly members: ReadonlyMap<string, ElementSlot>
 }
 
-/** The types of one FHIR release. Called often: an implementation answers from a map. */
+/** The types of one FHIR release. Called often, so implementations should use a map. */
 export interface TypeModel {
   type(name: string): TypeDefinition | undefined
-  /** Of all types, those of nested elements too. */
+  /** Returns the names of all types, including those of nested elements. */
   names(): Iterable<string>
 }
 
-/** The parts from which a type is made. */
+/** The parts of a type to create. */
 export interface TypeParts {
   readonly name: string
   readonly base?: string
@@ -50,7 +50,7 @@ export interface TypeParts {
   readonly slots: readonly SlotParts[]
 }
 
-/** Makes a type, indexing its slots by both names. */
+/** Creates a type, with its slots indexed by both names. */
 export function typeDefinition({ slots: partial, ...parts }: TypeParts): TypeDefinition {
   const slots = partial.map(elementSlot)
   const elements = new Map<string, ElementSlot[]>()
@@ -69,21 +69,21 @@ export function elementSlot(parts: SlotParts): ElementSlot {
 }
 
 /**
- * The same text as the engine has it that is the name of a member of an object. With a text that was put together, each look into an object
- * would first search this one: bench `validate`.
+ * Returns the text as an internalized string of the JavaScript engine, as names of object members are. With a concatenated string, each access to a
+ * member would first have to find the internalized one (bench `validate`).
  */
 function memberName(text: string): string {
   const [name = text] = Object.keys({ [text]: true })
   return name
 }
 
-/** The type of what no model describes: navigation follows JSON names, values convert by their JSON type. */
+/** The type of values that no model describes: navigation uses JSON names, values convert by their JSON type. */
 export const ANY_TYPE: TypeDefinition = typeDefinition({ name: 'Any', kind: 'complex', slots: [] })
 
-/** A model that knows no type, for JSON that is not FHIR. */
+/** A model without types, for JSON that is not FHIR. */
 export const UNTYPED_MODEL: TypeModel = { type: () => undefined, names: () => [] }
 
-/** Whether `type` is the named type or derives from it. */
+/** True if `type` is the named type or derives from it. */
 export function isSubtype(model: TypeModel, type: TypeDefinition, name: string): boolean {
   let current: TypeDefinition | undefined = type
   while (current !== undefined && current.name !== name) {

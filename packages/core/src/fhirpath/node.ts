@@ -1,7 +1,7 @@
 import { isObject, stringAt, type JsonObject } from '../json/index.js'
 import { ANY_TYPE, elementSlot, type ElementSlot, type TypeDefinition, type TypeModel } from './model.js'
 
-/** An element of a resource, or the resource itself, with its type and its place. */
+/** An element of a resource, or the resource itself, with its type and position. */
 export interface FhirNode {
   readonly kind: 'node'
   /** The JSON value; `undefined` for a primitive that has only an id or extensions. */
@@ -9,19 +9,19 @@ export interface FhirNode {
   /** The `_name` sibling of a primitive. */
   readonly extra: JsonObject | undefined
   readonly type: TypeDefinition
-  /** Absent on a root. */
+  /** The slot of the element in its parent; absent on a root. */
   readonly slot: ElementSlot | undefined
   readonly parent: FhirNode | undefined
   /** Position among its siblings of the same name, -1 when the element does not repeat. */
   readonly index: number
 }
 
-/** Where nodes are added: a list of nodes, or of items among which they are. */
+/** Receives nodes: a list of nodes or items. */
 export interface NodeSink {
   push(node: FhirNode): unknown
 }
 
-/** Makes the node of a whole resource, or of a value of the given type. */
+/** Creates the node of a whole resource, or of a value of the given type. */
 export function rootNode(model: TypeModel, value: unknown, typeName?: string): FhirNode {
   const name = typeName ?? (isObject(value) ? stringAt(value, 'resourceType') : undefined)
   const type = name === undefined ? undefined : model.type(name)
@@ -38,7 +38,7 @@ export function pushChildren(model: TypeModel, node: FhirNode, { name, into }: {
   for (const slot of possibleSlots(node, slots)) pushSlot(model, node, { slot, into })
 }
 
-/** Number of children with a FHIRPath name, without making their nodes. */
+/** Counts the children with a FHIRPath name, without creating their nodes. */
 export function countChildren(node: FhirNode, name: string): number {
   const slots = node.type.elements.get(name)
   if (slots === undefined) return hasUntyped(node, name) ? countSlot(node, untypedSlot(name, node.value)) : 0
@@ -49,7 +49,7 @@ export function countChildren(node: FhirNode, name: string): number {
 
 const FEW = 8
 
-/** Of a choice of many types, such as the fifty of an extension's value, those that are there: members are fewer. */
+/** For a choice of many types, such as the fifty of an extension's value, returns only the present slots, because there are fewer members. */
 function possibleSlots(node: FhirNode, slots: readonly ElementSlot[]): readonly ElementSlot[] {
   return slots.length <= FEW ? slots : presentSlots(node).filter(({ name }) => name === slots[0]?.name)
 }
@@ -59,19 +59,19 @@ export function pushAllChildren(model: TypeModel, node: FhirNode, into: NodeSink
   for (const slot of presentSlots(node)) pushSlot(model, node, { slot, into })
 }
 
-/** Number of children, without making their nodes. */
+/** Counts all children, without creating their nodes. */
 export function countAllChildren(node: FhirNode): number {
   let count = 0
   for (const slot of presentSlots(node)) count += countSlot(node, slot)
   return count
 }
 
-/** The slots in which `node` has children, by their name in FHIRPath. */
+/** Returns the slots in which `node` has children, by FHIRPath name. */
 export function childSlots(node: FhirNode): ReadonlyMap<string, readonly ElementSlot[]> {
   return Map.groupBy(presentSlots(node), ({ name }) => name)
 }
 
-/** The FHIRPath of a node from its root, with an index for repeating elements and `ofType()` for choices: `Patient.name[0].given[1]`. */
+/** Returns the FHIRPath of a node from its root, with an index for repeating elements and `ofType()` for choices: `Patient.name[0].given[1]`. */
 export function pathOf(node: FhirNode): string {
   const { parent, slot, index } = node
   if (parent === undefined || slot === undefined) return node.type.name
@@ -138,18 +138,18 @@ function countSlot(node: FhirNode, slot: ElementSlot): number {
   return Array.isArray(extra) ? extra.length : extra === undefined ? 0 : 1
 }
 
-/** Names come from the model, or are known to be own members; only prototypes hold functions. */
+/** Returns a member. Names come from the model or are own members; functions come only from prototypes and are ignored. */
 function memberOf(node: FhirNode, name: string): unknown {
   const value = holderOf(node)?.[name]
   return value === null || typeof value === 'function' ? undefined : value
 }
 
-/** The JSON object in which the children are: for a primitive, its sibling. */
+/** Returns the JSON object that holds the children: for a primitive, its sibling. */
 function holderOf(node: FhirNode): JsonObject | undefined {
   return isObject(node.value) ? node.value : node.extra
 }
 
-/** Only primitives have siblings. */
+/** True for a complex value, or a list of them: only primitives have siblings. */
 function isStructure(value: unknown): boolean {
   return Array.isArray(value) ? isObject(value[0]) : typeof value === 'object'
 }

@@ -6,7 +6,7 @@ const MAX_DEPTH = 64
 const MAX_NODES = 2_000
 const TYPE_PRECEDENCE = 9
 
-/** Binding strength of the operators, strongest highest (FHIRPath N1, "Operator Precedence"). */
+/** Precedence of the operators; a higher number binds stronger (FHIRPath N1, "Operator Precedence"). */
 const PRECEDENCE: ReadonlyMap<string, number> = new Map([
   ...level(11, ['*', '/', 'div', 'mod']),
   ...level(10, ['+', '-', '&']),
@@ -27,7 +27,7 @@ const UNITS: ReadonlySet<string> = new Set(
 /**
  * Parses an expression (FHIRPath 2.0 grammar).
  *
- * @throws {OperationError} `fhirpath-invalid` with the offset of the fault; `fhirpath-budget` for more than 2,000 nodes or a nesting
+ * @throws {OperationError} `fhirpath-invalid` with the offset of a syntax error; `fhirpath-budget` for more than 2,000 tokens or a nesting
  *   deeper than 64.
  * @see https://hl7.org/fhirpath/N1/grammar.html
  */
@@ -101,7 +101,7 @@ function isBinary(text: string): text is BinaryOperator {
   return PRECEDENCE.has(text) && text !== 'is' && text !== 'as'
 }
 
-/** A sign binds weaker than a dot and stronger than any operator. */
+/** Parses an optional sign, which binds weaker than a dot and stronger than any operator. */
 function parseSigned(state: ParserState): Ast {
   const { at } = peek(state)
   const sign = take(state, '-') ? '-' : take(state, '+') ? '+' : undefined
@@ -208,7 +208,7 @@ function parseTypeName(state: ParserState): string {
   return token.text
 }
 
-/** The type that an argument of `is()`, `as()` or `ofType()` names; `undefined` when it names none. */
+/** Returns the type that an argument of `is()`, `as()` or `ofType()` names; `undefined` when it names none. */
 export function typeSpecifierOf(ast: Ast | undefined): TypeSpecifier | undefined {
   if (ast?.kind !== 'member') return undefined
   if (ast.target === undefined) return { name: ast.name }

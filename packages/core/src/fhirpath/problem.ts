@@ -1,16 +1,16 @@
 import { OperationError, quoted } from '../errors/index.js'
 
-/** The error for an expression that cannot be read; the message names the offset of the fault, from 0. */
+/** Creates the error for an expression that cannot be parsed; the message has the offset of the problem, from 0. */
 export function syntaxProblem(reason: string, source: string, at: number): OperationError {
   return new OperationError('fhirpath-invalid', `The FHIRPath expression ${quoted(source)} cannot be read at offset ${at}: ${reason}.`)
 }
 
-/** The error for an evaluation that the specification ends with an error. */
+/** Creates the error for an evaluation that must fail according to the specification. */
 export function evaluationProblem(reason: string): OperationError {
   return new OperationError('fhirpath-invalid', `The FHIRPath expression cannot be evaluated: ${reason}.`)
 }
 
-/** The error for an expression or evaluation beyond a limit. */
+/** Creates the error for an expression or evaluation that exceeds a limit. */
 export function budgetProblem(limit: string): OperationError {
   return new OperationError('fhirpath-budget', `The FHIRPath evaluation exceeds the limit of ${limit}.`)
 }

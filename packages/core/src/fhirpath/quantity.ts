@@ -7,7 +7,7 @@ export interface Quantity {
   readonly unit: string
 }
 
-/** Converts between units of measure: the factor by which `from` is multiplied to be in `to`, `undefined` when they do not compare. */
+/** Returns the factor that converts values in the unit `from` to the unit `to`; `undefined` when the units cannot be compared. */
 export type UnitConversion = (from: string, to: string) => number | undefined
 
 const CALENDAR_TO_UCUM: ReadonlyMap<string, string> = new Map([
@@ -35,13 +35,13 @@ const MONTHS_PER_UNIT: ReadonlyMap<string, number> = new Map([
 
 const CALENDAR_UNITS: ReadonlySet<string> = new Set(['year', 'month', ...CALENDAR_TO_UCUM.keys()])
 
-/** The calendar duration that a word names, in the singular; `undefined` for any other word. */
+/** Returns the calendar duration that a word names, in the singular; `undefined` for any other word. */
 export function calendarUnit(word: string): string | undefined {
   const singular = word.endsWith('s') ? word.slice(0, -1) : word
   return CALENDAR_UNITS.has(singular) ? singular : undefined
 }
 
-/** Reads `4 days`, `1.5 'mg'`, `10`; `undefined` for anything else. */
+/** Parses `4 days`, `1.5 'mg'`, `10`; `undefined` for any other text. */
 export function parseQuantity(text: string): Quantity | undefined {
   const match = /^([+-]?\d{1,30}(?:\.\d{1,30})?)(?:\s{0,9}'([^']{1,100})'|\s{1,9}([a-z]{3,12}))?$/.exec(text)
   const value = parseDecimal(match?.[1] ?? '')
@@ -58,14 +58,14 @@ export function quantityText({ value, unit }: Quantity): string {
   return `${decimalText(value)} ${unit}${value.value === 1 ? '' : 's'}`
 }
 
-/** Compares two quantities; `undefined` when their units do not compare. Years and months compare only with each other. */
+/** Compares two quantities; `undefined` when their units cannot be compared. Years and months compare only with each other. */
 export function compareQuantities(left: Quantity, right: Quantity, convert?: UnitConversion): number | undefined {
   const factor = factorBetween(left.unit, right.unit, convert)
   if (factor === undefined) return undefined
   return decimal(left.value.value * factor, 10).value - decimal(right.value.value, 10).value
 }
 
-/** The quantity in another unit; `undefined` when it cannot be converted. */
+/** Converts a quantity to another unit; `undefined` when it cannot be converted. */
 export function inUnit(quantity: Quantity, unit: string, convert?: UnitConversion): Quantity | undefined {
   const factor = factorBetween(quantity.unit, unit, convert)
   if (factor === undefined) return undefined
@@ -74,10 +74,10 @@ export function inUnit(quantity: Quantity, unit: string, convert?: UnitConversio
   return { ...quantity, unit, value: decimalOf(value) }
 }
 
-/** Digits after the point that conversions keep. */
+/** Decimal places of converted values. */
 const CONVERTED_PLACES = 8
 
-/** Two quantities in the finer of their units; `undefined` when these do not compare. */
+/** Converts two quantities to the finer of their units; `undefined` when the units cannot be compared. */
 export function inFinerUnit(left: Quantity, right: Quantity, convert?: UnitConversion): readonly [Quantity, Quantity] | undefined {
   const factor = factorBetween(left.unit, right.unit, convert)
   if (factor === undefined) return undefined
@@ -85,10 +85,10 @@ export function inFinerUnit(left: Quantity, right: Quantity, convert?: UnitConve
   return [inUnit(left, unit, convert) ?? left, inUnit(right, unit, convert) ?? right]
 }
 
-/** Longest unit of a product, in characters. */
+/** Maximum length of the unit of a product, in characters. */
 const MAX_UNIT = 1_000
 
-/** The unit of a product (`sign` 1) or quotient (-1); `undefined` for one that is too long. */
+/** Returns the unit of a product (`sign` 1) or quotient (-1); `undefined` when it is too long. */
 export function unitOfProduct(left: string, right: string, sign: 1 | -1): string | undefined {
   if (right === '1') return left
   if (left === '1' && sign === 1) return right
@@ -117,7 +117,7 @@ function ratio(sizes: ReadonlyMap<string, number>, from: string, to: string): nu
   return numerator === undefined || denominator === undefined ? undefined : numerator / denominator
 }
 
-/** The UCUM unit of a product (`sign` 1) or quotient (-1) of two amounts, with equal parts put together: `cm` times `cm` is `cm2`. */
+/** Returns the UCUM unit of a product (`sign` 1) or quotient (-1), with equal parts combined: `cm` times `cm` is `cm2`. */
 export function unitProduct(a: string, b: string, sign: 1 | -1): string {
   const exponents = new Map<string, number>()
   addParts(exponents, a, 1)
@@ -128,15 +128,15 @@ export function unitProduct(a: string, b: string, sign: 1 | -1): string {
   return (above.join('.') || (below.length === 0 ? '1' : '')) + below.join('')
 }
 
-/** A part of a unit after its operator: annotations and brackets may hold what is an operator elsewhere. */
+/** An operator and the part of a unit after it. Characters in annotations and brackets are not operators. */
 const PART = /([./]?)((?:\{[^{}]*\}|\[[^[\]]*\]|[^./{}[\]])+)/g
 
-/** A part of a unit and its exponent, of which every digit is read. */
+/** A part of a unit with all digits of its exponent. */
 const EXPONENT = /^(.*?)([+-]?\d{1,9})?$/
 
 function addParts(exponents: Map<string, number>, unit: string, sign: 1 | -1): void {
   const add = (name: string, exponent: number): void => void exponents.set(name, (exponents.get(name) ?? 0) + exponent)
-  // What is in parentheses stays together.
+  // A unit with parentheses is kept as one part.
   if (unit.includes('(')) return add(`(${unit})`, sign)
   for (const [, operator, part = ''] of unit.matchAll(PART)) {
     const [, name = '', exponent = '1'] = EXPONENT.exec(part) ?? []

@@ -5,8 +5,8 @@ import type { Quantity } from './quantity.js'
 export type TemporalKind = 'date' | 'dateTime' | 'time'
 
 /**
- * A date or time with its precision. `fields` holds year, month, day, hour, minute, second in this order, only as many as are known
- * (a time begins at the hour); seconds carry their fraction.
+ * A date or time with its precision. `fields` holds the known fields of year, month, day, hour, minute, second, in this order
+ * (a time begins with the hour); seconds include their fraction.
  */
 export interface Temporal {
   readonly kind: TemporalKind
@@ -17,14 +17,14 @@ export interface Temporal {
   readonly offset?: number
 }
 
-/** Index in `fields` of each unit; in a time, subtract `HOUR`. */
+/** Index of the hour in `fields`; in a time, the hour is at 0. */
 export const HOUR = 3
 
 const DATE = /^(\d{4})(?:-(\d\d)(?:-(\d\d))?)?$/
 const TIME = /^T?(\d\d)(?::(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?)?$/
 const ZONE = /(?:Z|[+-]\d\d:\d\d)$/
 
-/** Reads a date of any precision; `undefined` when it is not one, or no day of the calendar. */
+/** Parses a date of any precision; `undefined` for any other text, or a date that does not exist. */
 export function parseDate(text: string): Temporal | undefined {
   const match = DATE.exec(text)
   if (match === null) return undefined
@@ -32,7 +32,7 @@ export function parseDate(text: string): Temporal | undefined {
   return isCalendarDate(fields) ? { kind: 'date', fields, fraction: 0 } : undefined
 }
 
-/** Reads `13:28:17.239`, with or without a leading `T`. */
+/** Parses a time such as `13:28:17.239`, with or without a leading `T`. */
 export function parseTime(text: string): Temporal | undefined {
   const match = TIME.exec(text)
   if (match === null) return undefined
@@ -41,7 +41,7 @@ export function parseTime(text: string): Temporal | undefined {
   return isClockTime(fields) ? { kind: 'time', fields, fraction: fraction?.length ?? 0 } : undefined
 }
 
-/** Reads a date, or a date with a time of any precision and an optional zone. */
+/** Parses a date, or a date with a time of any precision and an optional zone. */
 export function parseDateTime(text: string): Temporal | undefined {
   const [dayText = '', clockText = ''] = text.split('T', 2)
   const date = parseDate(dayText)
@@ -57,7 +57,7 @@ function withTime(date: Temporal, text: string): Temporal | undefined {
   return { kind: 'dateTime', fields, fraction: time.fraction, ...(zone !== undefined && { offset: offsetOf(zone) }) }
 }
 
-/** Writes the value as it would be in FHIR JSON. */
+/** Writes a value as in FHIR JSON. */
 export function temporalText({ kind, fields, fraction, offset }: Temporal): string {
   const width = fraction > 0 ? fraction + 3 : 2
   const texts = fields.map((field, i) => {
@@ -70,7 +70,7 @@ export function temporalText({ kind, fields, fraction, offset }: Temporal): stri
   return time === '' ? date : `${date}T${time}${offset === undefined ? '' : zoneText(offset)}`
 }
 
-/** A moment as dateTime to the millisecond, in UTC. */
+/** Converts a `Date` to a dateTime with milliseconds, in UTC. */
 export function temporalOf(moment: Date): Temporal {
   const fields = [
     moment.getUTCFullYear(),
@@ -83,7 +83,7 @@ export function temporalOf(moment: Date): Temporal {
   return { kind: 'dateTime', fields, fraction: 3, offset: 0 }
 }
 
-/** Milliseconds since 1970 of a dateTime, with unknown fields at their least. */
+/** Returns the milliseconds since 1970 of a dateTime, with the least values for unknown fields. */
 export function epochMs({ fields, offset }: Temporal): number {
   const [year = 1970, month = 1, day = 1, hour = 0, minute = 0, second = 0] = fields
   const moment = new Date(0)
@@ -125,7 +125,7 @@ function zoneText(offset: number): string {
   return `${offset < 0 ? '-' : '+'}${hour}:${minute}`
 }
 
-/** Position in a date's fields of each unit, and how long it is. UCUM's definite units count as calendar units from the week down. */
+/** Position of each unit in a date's fields, and its length. Definite UCUM units of a week or less count as calendar units. */
 const UNITS: ReadonlyMap<string, { readonly field: number; readonly ms?: number; readonly months?: number }> = new Map([
   ['year', { field: 0, months: 12 }],
   ['month', { field: 1, months: 1 }],
@@ -148,8 +148,8 @@ const MS_PER_DAY = 86_400_000
 const LAST_YEAR = 9_999
 
 /**
- * Adds a duration to a date or time. Whole units count, but of seconds; the result keeps the precision of the value. `undefined` when
- * it leaves the years 1 to 9999.
+ * Adds a duration to a date or time. Fractions of units other than seconds are ignored; the result keeps the precision of the value. `undefined`
+ * when the result is outside the years 1 to 9999.
  *
  * @throws {OperationError} `fhirpath-invalid` for a unit that is not a duration.
  * @see https://hl7.org/fhirpath/N1/#datetime-arithmetic

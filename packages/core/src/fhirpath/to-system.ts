@@ -8,14 +8,14 @@ import { parseDate, parseDateTime, parseTime } from './temporal.js'
 
 const UCUM = 'http://unitsofmeasure.org'
 
-/** The System value of an item: primitives and quantities convert implicitly, complex elements have none. */
+/** Returns the System value of an item: primitives and quantities convert implicitly, other complex elements have none. */
 export function toSystem(item: Item | undefined): SystemValue | undefined {
   if (typeof item !== 'object') return item
   if (isNode(item)) return systemOfNode(item)
   return item.kind === 'type' ? undefined : item
 }
 
-/** The System value of an element; text that its type does not allow stays text. */
+/** Returns the System value of an element; text that is invalid for its type stays text. */
 function systemOfNode(node: FhirNode): SystemValue | undefined {
   const { value } = node
   if (typeof value === 'boolean') return value
@@ -24,7 +24,7 @@ function systemOfNode(node: FhirNode): SystemValue | undefined {
   return node.type.system === 'Quantity' ? quantityOf(value) : undefined
 }
 
-/** The System type of a value. */
+/** Returns the System type of a value. */
 export function systemTypeOf(value: SystemValue): SystemType {
   switch (typeof value) {
     case 'string':
@@ -47,7 +47,7 @@ function systemOfText(text: string, type: SystemType | undefined): SystemValue {
   return text
 }
 
-/** A FHIR Quantity as System.Quantity. One with a comparator is not an exact amount and has none. */
+/** Converts a FHIR Quantity to a System.Quantity; `undefined` for one with a comparator, which is not an exact value. */
 function quantityOf(json: unknown): Quantity | undefined {
   if (!isObject(json) || typeof json['value'] !== 'number' || stringAt(json, 'comparator') !== undefined) return undefined
   const code = stringAt(json, 'code')
@@ -55,7 +55,7 @@ function quantityOf(json: unknown): Quantity | undefined {
   return { kind: 'quantity', value: decimalOf(json['value']), unit }
 }
 
-/** Years and months of UCUM are not calendar durations, yet FHIR's mapping names them so. */
+/** Maps UCUM years and months to calendar durations, as FHIR's mapping does although they are different. */
 function ucumUnit(code: string): string {
   if (code === 'a') return 'year'
   return code === 'mo' ? 'month' : code

@@ -9,13 +9,13 @@ const CONSTANTS: ReadonlyMap<string, string> = new Map([
   ['loinc', 'http://loinc.org'],
 ])
 
-/** A variable by its name without `%`: FHIR's fixed ones, those of the context, and those of `defineVariable()`. */
+/** Compiles a variable, by its name without `%`: FHIR's fixed variables, those of the context, and those of `defineVariable()`. */
 export function compileVariable(name: string): Code {
   const constant = constantOf(name)
   return constant === undefined ? codeOfItems((scope) => valueOf(name, scope)) : codeOfConstant([constant])
 }
 
-/** The text of one of FHIR's fixed variables; `undefined` for all others. */
+/** Returns the text of one of FHIR's fixed variables; `undefined` for any other name. */
 export function constantOf(name: string): string | undefined {
   return CONSTANTS.get(name) ?? canonicalOf(name)
 }

@@ -7,7 +7,7 @@ import { integerArgument, singleValue, truthFunction, valueFunction, type Functi
 const DECIMAL_PLACES = 8
 const MAX_DECIMAL_PLACES = 15
 
-/** Functions about precision. @see https://hl7.org/fhirpath/#boundary-functions */
+/** Functions on precision. @see https://hl7.org/fhirpath/#boundary-functions */
 export const BOUNDARY_FUNCTIONS: readonly FunctionDefinition[] = [
   valueFunction('lowBoundary', [0, 1], (value, [precision]) => boundary(value, -1, integerArgument('lowBoundary', precision))),
   valueFunction('highBoundary', [0, 1], (value, [precision]) => boundary(value, 1, integerArgument('highBoundary', precision))),
@@ -30,7 +30,7 @@ function boundary(value: SystemValue, side: Side, precision: number | undefined)
   return bound === undefined ? undefined : { ...value, value: bound }
 }
 
-/** Half a unit in the last place on either side, at the wanted places. */
+/** Returns the value plus or minus half a unit in its last place, with the wanted number of places. */
 function decimalBoundary({ value, places }: Decimal, side: Side, precision: number | undefined): Decimal | undefined {
   const wanted = precision ?? DECIMAL_PLACES
   if (wanted < 0 || wanted > MAX_DECIMAL_PLACES) return undefined
@@ -40,15 +40,15 @@ function decimalBoundary({ value, places }: Decimal, side: Side, precision: numb
   return decimal((side < 0 ? Math.floor(scaled) : Math.ceil(scaled)) / scale, wanted)
 }
 
-/** Digits of a date or time, by the number of its fields: 4, 6, 8, 10, 12, 17; a time has 2, 4, 9. */
+/** Precision of a date or time in digits, by number of fields. */
 const DATE_DIGITS: readonly number[] = [4, 6, 8, 10, 12, 17]
 const TIME_DIGITS: readonly number[] = [2, 4, 9]
 const SECONDS_LENGTH = { date: undefined, dateTime: 6, time: 3 } as const
-/** Minutes east of UTC of the outermost time zones. */
+/** Offsets of the outermost time zones, in minutes east of UTC. */
 const WIDEST_EAST = 14 * 60
 const WIDEST_WEST = -12 * 60
 
-/** Fills the open fields with their least or greatest values, and an open time zone with the widest. */
+/** Fills missing fields with their least or greatest values, and a missing time zone with the outermost. */
 function temporalBoundary(value: Temporal, side: Side, precision: number | undefined): Temporal | undefined {
   const digits = digitsOf(value)
   const length = precision === undefined ? digits.length : digits.indexOf(precision) + 1
@@ -72,7 +72,7 @@ function filled({ kind, fields }: Temporal, side: Side): number[] {
   return [year, month, day, ...clock.map((bound, i) => fieldOr(fields[i + 3], bound, side))]
 }
 
-/** A whole second is open in its milliseconds. */
+/** Returns a field, or the bound if it is missing. The milliseconds of a whole second count as missing. */
 function fieldOr(field: number | undefined, bound: number, side: Side): number {
   if (field === undefined) return bound
   return side > 0 && !Number.isInteger(bound) && Number.isInteger(field) ? field + 0.999 : field

@@ -5,7 +5,7 @@ import { evaluationProblem } from '../problem.js'
 import { toSystem } from '../to-system.js'
 import { eachItem, integerArgument, itemsFunction, singleItem, someItem, truthFunction, type FunctionDefinition } from './definition.js'
 
-/** Functions about the existence of items. @see https://hl7.org/fhirpath/N1/#existence */
+/** Functions on the existence of items. @see https://hl7.org/fhirpath/N1/#existence */
 export const EXISTENCE_FUNCTIONS: readonly FunctionDefinition[] = [
   { name: 'empty', arity: [0, 0], compile: ({ input }) => codeOfTruth((scope) => input.count(scope) === 0) },
   {
@@ -83,7 +83,7 @@ function select(input: Code, projection: Code | undefined): Code {
   })
 }
 
-/** Applies the projection to its own results until nothing new comes. */
+/** Applies the projection to its own results until it finds nothing new. */
 function repeat(scope: Scope, input: Code, projection: Code | undefined): Items {
   const found: Item[] = []
   const known = itemSet(scope.run)
@@ -113,7 +113,7 @@ function pushAll(scope: Scope, into: Item[], items: Items): void {
   for (const item of items) into.push(item)
 }
 
-/** Functions that take a part of a collection, and that combine two. @see https://hl7.org/fhirpath/N1/#subsetting */
+/** Functions that return a part of a collection, or combine two. @see https://hl7.org/fhirpath/N1/#subsetting */
 export const SUBSETTING_FUNCTIONS: readonly FunctionDefinition[] = [
   itemsFunction('first', [0, 0], (input) => input.slice(0, 1)),
   itemsFunction('last', [0, 0], (input) => input.slice(-1)),

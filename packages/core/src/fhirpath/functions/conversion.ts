@@ -7,7 +7,7 @@ import { toSystem } from '../to-system.js'
 import { integer } from '../arithmetic.js'
 import { singleItem, textArgument, type FunctionDefinition } from './definition.js'
 
-/** Converts a value, or says by `undefined` that it does not convert. */
+/** Converts a value; `undefined` when it cannot be converted. */
 type Convert = (value: SystemValue) => SystemValue | undefined
 
 /** Functions that convert. @see https://hl7.org/fhirpath/N1/#conversion */
@@ -33,14 +33,14 @@ export const CONVERSION_FUNCTIONS: readonly FunctionDefinition[] = [
   ...conversion('Quantity', toQuantity),
 ]
 
-/** A value as text, in the form of its literal. */
+/** Writes a value in the form of its literal. */
 export function textOfValue(value: SystemValue): string {
   if (typeof value !== 'object') return String(value)
   if (isDecimal(value)) return decimalText(value)
   return isQuantity(value) ? quantityText(value) : temporalText(value)
 }
 
-/** `toX()` and `convertsToX()`; only those of Quantity take a unit. */
+/** Creates `toX()` and `convertsToX()`; only those of Quantity take a unit. */
 function conversion(type: string, convert: Convert): FunctionDefinition[] {
   const arity = [0, type === 'Quantity' ? 1 : 0] as const
   return [
@@ -71,7 +71,7 @@ function converted(input: Items, convert: Convert, toUnit: Convert): SystemValue
   return result === undefined ? undefined : toUnit(result)
 }
 
-/** Converts a quantity to the unit that the argument names; without an argument, everything stays as it is. */
+/** Creates the conversion to the unit of the argument; without an argument, values stay unchanged. */
 function unitConversion(scope: Scope, argument: Code | undefined): Convert {
   const unit = textArgument('toQuantity', argument?.items(scope))
   if (unit === undefined) return (value) => value

@@ -5,7 +5,7 @@ import type { TypeModel } from '../model.js'
 import { evaluationProblem } from '../problem.js'
 import { systemTypeOf, toSystem } from '../to-system.js'
 
-/** A call to compile: what the function is applied to, and its arguments. */
+/** A call to compile: the input of the function and its arguments. */
 export interface Call {
   readonly input: Code
   readonly args: readonly Code[]
@@ -14,20 +14,20 @@ export interface Call {
   readonly type?: TypeSpecifier
 }
 
-/** A function of the language. */
+/** A FHIRPath function. */
 export interface FunctionDefinition {
   readonly name: string
-  /** Least and most arguments. */
+  /** Minimum and maximum number of arguments. */
   readonly arity: readonly [least: number, most: number]
-  /** The one argument names a type and is not evaluated. */
+  /** True if its only argument names a type and is not evaluated. */
   readonly takesType?: true
   readonly compile: (call: Call) => Code
 }
 
-/** What a function of collections does. */
+/** Implementation of a function on collections. */
 type Apply<T> = (input: Items, args: readonly Items[], scope: Scope) => T
 
-/** Evaluates the input and then the arguments, in the scope of the call, and applies the function to them. */
+/** Creates code that evaluates the input and then the arguments, in the scope of the call, and applies the function to them. */
 function applying<T>(apply: Apply<T>, { input, args }: Call): (scope: Scope) => T {
   return (scope) => {
     const items = input.items(scope)
@@ -37,17 +37,17 @@ function applying<T>(apply: Apply<T>, { input, args }: Call): (scope: Scope) => 
   }
 }
 
-/** A function from collections to a collection. */
+/** Defines a function from collections to a collection. */
 export function itemsFunction(name: string, arity: FunctionDefinition['arity'], apply: Apply<Items>): FunctionDefinition {
   return { name, arity, compile: (call) => codeOfItems(applying(apply, call)) }
 }
 
-/** A function from collections to a truth. */
+/** Defines a function from collections to a truth value. */
 export function truthFunction(name: string, arity: FunctionDefinition['arity'], apply: Apply<boolean | undefined>): FunctionDefinition {
   return { name, arity, compile: (call) => codeOfTruth(applying(apply, call)) }
 }
 
-/** A function from one value to at most one value; empty for empty input. */
+/** Defines a function from one value to at most one value; empty for empty input. */
 export function valueFunction(
   name: string,
   arity: FunctionDefinition['arity'],
@@ -61,7 +61,7 @@ export function valueFunction(
   })
 }
 
-/** A function from one text to at most one value; empty for empty input. */
+/** Defines a function from one text to at most one value; empty for empty input. */
 export function textFunction(
   name: string,
   arity: FunctionDefinition['arity'],
@@ -73,13 +73,13 @@ export function textFunction(
   })
 }
 
-/** The only item of a collection; `undefined` for an empty one. @throws {OperationError} `fhirpath-invalid` for several. */
+/** Returns the only item of a collection; `undefined` for an empty one. @throws {OperationError} `fhirpath-invalid` for several items. */
 export function singleItem(name: string, items: Items): Item | undefined {
   if (items.length > 1) throw evaluationProblem(`${name}() needs one item where there are ${items.length}`)
   return items[0]
 }
 
-/** The only value of a collection. @throws {OperationError} `fhirpath-invalid` for several items, or one without a value. */
+/** Returns the only value of a collection. @throws {OperationError} `fhirpath-invalid` for several items, or for a complex element. */
 export function singleValue(name: string, items: Items): SystemValue | undefined {
   const item = singleItem(name, items)
   if (item === undefined) return undefined
@@ -89,21 +89,21 @@ export function singleValue(name: string, items: Items): SystemValue | undefined
   throw evaluationProblem(`${name}() needs a value, not a structure`)
 }
 
-/** An argument that is text; `undefined` when it is empty. @throws {OperationError} `fhirpath-invalid` for anything else. */
+/** Reads a text argument; `undefined` when it is empty. @throws {OperationError} `fhirpath-invalid` for any other value. */
 export function textArgument(name: string, items: Items | undefined): string | undefined {
   const value = singleValue(name, items ?? NOTHING)
   if (value === undefined || typeof value === 'string') return value
   throw evaluationProblem(`${name}() takes text, not ${systemTypeOf(value)}`)
 }
 
-/** An argument that is an Integer; `undefined` when it is empty. @throws {OperationError} `fhirpath-invalid` for anything else. */
+/** Reads an Integer argument; `undefined` when it is empty. @throws {OperationError} `fhirpath-invalid` for any other value. */
 export function integerArgument(name: string, items: Items | undefined): number | undefined {
   const value = singleValue(name, items ?? NOTHING)
   if (value === undefined || typeof value === 'number') return value
   throw evaluationProblem(`${name}() takes an Integer, not ${systemTypeOf(value)}`)
 }
 
-/** Whether `test` holds for some item of the input; in its scope `$this` is the item and `$index` its position. */
+/** True if `test` holds for any item of the input; in its scope, `$this` is the item and `$index` its position. */
 export function someItem(scope: Scope, input: Code, test: (inner: Scope) => boolean): boolean {
   const items = input.items(scope)
   if (items.length === 0) return false

@@ -1,7 +1,7 @@
 import { evaluationProblem } from '../problem.js'
 import { textArgument, textFunction, type FunctionDefinition } from './definition.js'
 
-/** Functions that encode text, and that escape it. @see https://hl7.org/fhirpath/#additional-string-functions */
+/** Functions that encode or escape text. @see https://hl7.org/fhirpath/#additional-string-functions */
 export const ENCODING_FUNCTIONS: readonly FunctionDefinition[] = [
   coding(
     'encode',

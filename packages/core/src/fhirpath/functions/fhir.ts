@@ -5,7 +5,7 @@ import { evaluationProblem } from '../problem.js'
 import { toSystem } from '../to-system.js'
 import { itemsFunction, singleItem, textArgument, truthFunction, type FunctionDefinition } from './definition.js'
 
-/** Functions that FHIR adds and that need nothing but the resource. @see https://hl7.org/fhir/R4/fhirpath.html#functions */
+/** Functions of FHIR that need only the resource. @see https://hl7.org/fhir/R4/fhirpath.html#functions */
 export const FHIR_FUNCTIONS: readonly FunctionDefinition[] = [
   {
     name: 'extension',

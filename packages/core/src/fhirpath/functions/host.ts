@@ -5,7 +5,7 @@ import { isNode, NOTHING, type Item, type Items } from '../item.js'
 import { evaluationProblem } from '../problem.js'
 import { singleItem, textArgument, type Call, type FunctionDefinition } from './definition.js'
 
-/** Functions that FHIR adds and that the host answers. @see https://hl7.org/fhir/R4/fhirpath.html#functions */
+/** Functions of FHIR that the host answers. @see https://hl7.org/fhir/R4/fhirpath.html#functions */
 export const HOST_FUNCTIONS: readonly FunctionDefinition[] = [
   { name: 'resolve', arity: [0, 0], compile: ({ input }) => codeOfItems((scope) => resolveAll(scope, input.items(scope))) },
   asked('memberOf', [1, 1], (item, [valueSet], scope) => {
@@ -33,7 +33,7 @@ export const HOST_FUNCTIONS: readonly FunctionDefinition[] = [
 
 type Ask = (item: Item, args: readonly Items[], scope: Scope) => boolean | undefined | Pending
 
-/** A function that the host answers about a single item; empty for empty input. */
+/** Defines a function that the host answers for a single item; empty for empty input. */
 function asked(name: string, arity: FunctionDefinition['arity'], ask: Ask): FunctionDefinition {
   return {
     name,
@@ -64,7 +64,7 @@ function subsumption(scope: Scope, general: Item | undefined, specific: Item | u
   return general === undefined || specific === undefined ? undefined : hostFunction(scope, 'subsumes')(general, specific)
 }
 
-/** Follows references, canonicals and uris; what cannot be resolved is left out. */
+/** Resolves references, canonicals and uris; those that cannot be resolved are omitted. */
 function resolveAll(scope: Scope, items: Items): Items {
   spend(scope.run, items.length)
   const found: Item[] = []

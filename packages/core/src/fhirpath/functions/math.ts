@@ -7,7 +7,7 @@ import { evaluationProblem } from '../problem.js'
 import { systemTypeOf, toSystem } from '../to-system.js'
 import { integerArgument, itemsFunction, singleValue, valueFunction, type FunctionDefinition } from './definition.js'
 
-/** Functions of numbers, and over collections of them. @see https://hl7.org/fhirpath/N1/#math */
+/** Functions on numbers and on collections of numbers. @see https://hl7.org/fhirpath/N1/#math */
 export const MATH_FUNCTIONS: readonly FunctionDefinition[] = [
   valueFunction('abs', [0, 0], absolute),
   whole('ceiling', Math.ceil),
@@ -51,7 +51,7 @@ function numeric(name: string, value: SystemValue): number {
   return number
 }
 
-/** What is not a real number, or too large for one, is empty. */
+/** Returns a decimal; `undefined` for a result that is not a finite number. */
 function finite(value: number): SystemValue | undefined {
   return Number.isFinite(value) ? decimalOf(value) : undefined
 }
@@ -73,7 +73,7 @@ function total(items: Items, scope: Scope): Items {
   return folded(items, (left, right) => add(left, right, scope.run.context.host?.convertUnit))
 }
 
-/** The least (-1) or greatest (1); none of values of which it is not known which is greater. */
+/** Returns the least (-1) or greatest (1) value; empty if the order of values is unknown. */
 function extreme(items: Items, sign: 1 | -1, scope: Scope): Items {
   return folded(items, (found, value) => {
     const order = compareValues(value, found, scope.run.context.host?.convertUnit)

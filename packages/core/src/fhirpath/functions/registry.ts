@@ -31,9 +31,9 @@ export const FUNCTIONS: ReadonlyMap<string, FunctionDefinition> = new Map(
 )
 
 /**
- * A function by name.
+ * Finds a function by name.
  *
- * @throws {TypeError} For a name that is not in `FUNCTIONS`.
+ * @throws {TypeError} for a name that is not in `FUNCTIONS`.
  */
 export function functionOf(name: string): FunctionDefinition {
   const definition = FUNCTIONS.get(name)
@@ -41,7 +41,7 @@ export function functionOf(name: string): FunctionDefinition {
   return definition
 }
 
-/** What is wrong with a call, whatever it is applied to: there is no such function, or it takes another number of arguments; `undefined` when nothing is. */
+/** Describes the problem of a call: an unknown function, or a wrong number of arguments; `undefined` when there is none. */
 export function callProblem(name: string, count: number): string | undefined {
   const definition = FUNCTIONS.get(name)
   if (definition === undefined) return `there is no function '${name.slice(0, 60)}'`

@@ -3,7 +3,7 @@ import { type LinearRegex, compileRegex, replaceAll } from '../../regex/index.js
 import { NOTHING, type Items } from '../item.js'
 import { integerArgument, itemsFunction, textArgument, textFunction, type Call, type FunctionDefinition } from './definition.js'
 
-/** Functions of text. @see https://hl7.org/fhirpath/N1/#string-manipulation */
+/** Functions on text. @see https://hl7.org/fhirpath/N1/#string-manipulation */
 export const STRING_FUNCTIONS: readonly FunctionDefinition[] = [
   textFunction('indexOf', [1, 1], (text, [part]) => withText('indexOf', part, (found) => text.indexOf(found))),
   textFunction('lastIndexOf', [1, 1], (text, [part]) => withText('lastIndexOf', part, (found) => text.lastIndexOf(found))),
@@ -41,7 +41,7 @@ export const STRING_FUNCTIONS: readonly FunctionDefinition[] = [
   { name: 'replaceMatches', arity: [2, 2], compile: replaceMatches },
 ]
 
-/** Steps for running a pattern once: a thousand of the automaton count as one. */
+/** Returns the steps for one match of a pattern: a thousand steps of the automaton count as one. */
 function costOf(regex: LinearRegex, text: string): number {
   return (text.length * regex.states) >> 10
 }
@@ -82,8 +82,8 @@ function replaceMatches({ input, args: [pattern, substitution] }: Call): Code {
 }
 
 /**
- * The regular expression that an argument gives, compiled again only when its text changes; `undefined` when the argument is empty.
- * FHIRPath's dot matches line ends.
+ * Returns the regular expression of an argument; `undefined` when the argument is empty. Compiled again only when its text changes.
+ * In FHIRPath, a dot also matches line ends.
  */
 function patternOf(argument: Code | undefined): (scope: Scope) => LinearRegex | undefined {
   let last: { readonly text: string; readonly regex: LinearRegex } | undefined

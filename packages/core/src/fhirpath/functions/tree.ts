@@ -6,7 +6,7 @@ import type { FunctionDefinition } from './definition.js'
 
 const MAX_DEPTH = 128
 
-/** Functions that walk the tree. @see https://hl7.org/fhirpath/N1/#tree-navigation */
+/** Functions that navigate the tree. @see https://hl7.org/fhirpath/N1/#tree-navigation */
 export const TREE_FUNCTIONS: readonly FunctionDefinition[] = [
   {
     name: 'children',
@@ -39,7 +39,7 @@ function descendantsOf(scope: Scope, items: Items): Items {
   return into
 }
 
-/** Parents before their children, in document order. */
+/** Adds parents before their children, in document order. */
 function pushDescendants(scope: Scope, node: FhirNode, { into, depth }: { into: FhirNode[]; depth: number }): void {
   if (depth > MAX_DEPTH) throw budgetProblem(`${MAX_DEPTH} levels of elements`)
   const children: FhirNode[] = []

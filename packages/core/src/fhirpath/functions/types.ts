@@ -4,7 +4,7 @@ import { isNode, type Item, type TypeInfo } from '../item.js'
 import { systemTypeOf } from '../to-system.js'
 import { itemsFunction, type Call, type FunctionDefinition } from './definition.js'
 
-/** Functions about types. @see https://hl7.org/fhirpath/N1/#types */
+/** Functions on types. @see https://hl7.org/fhirpath/N1/#types */
 export const TYPE_FUNCTIONS: readonly FunctionDefinition[] = [
   { name: 'is', arity: [1, 1], takesType: true, compile: ({ input, type, model }) => isOfType(input, named(type), model) },
   { name: 'as', arity: [1, 1], takesType: true, compile: ({ input, type, model }) => asType(input, named(type), model) },

@@ -5,7 +5,7 @@ import { HOUR, temporalOf, type Temporal } from '../temporal.js'
 import { itemsFunction, textArgument, valueFunction, type FunctionDefinition } from './definition.js'
 import { define } from '../variables.js'
 
-/** Functions that trace, name intermediate results, give the time, and take dates apart. @see https://hl7.org/fhirpath/N1/#utility-functions */
+/** Functions that trace, define variables, return the current time, and return parts of dates and times. @see https://hl7.org/fhirpath/N1/#utility-functions */
 export const UTILITY_FUNCTIONS: readonly FunctionDefinition[] = [
   {
     name: 'trace',
@@ -57,7 +57,7 @@ function eachProjected(inner: Scope, items: Items, projection: (scope: Scope) =>
   })
 }
 
-/** The clock is read once, so that all calls of an evaluation give the same time. */
+/** Returns the current time. The clock is read once, so that all calls of an evaluation return the same time. */
 function nowOf(scope: Scope): Temporal {
   const { run } = scope
   if (run.context.now === undefined) throw evaluationProblem('there is no clock')
@@ -65,7 +65,7 @@ function nowOf(scope: Scope): Temporal {
   return temporalOf(run.moment)
 }
 
-/** A function of a date or time; the fields of a time are moved to where a dateTime has them. */
+/** Defines a function on a date or time; the fields of a time are moved to their positions in a dateTime. */
 function component(name: string, read: (value: Temporal) => SystemValue | undefined): FunctionDefinition {
   return valueFunction(name, [0, 0], (value) => {
     if (!isTemporal(value)) throw evaluationProblem(`${name}() applies to dates and times`)
