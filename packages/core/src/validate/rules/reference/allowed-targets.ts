@@ -5,20 +5,20 @@ import { rootsOf } from '../../run/profile-roots.js'
 import type { Run } from '../../run/run.js'
 import { conforms } from '../profile/conforms.js'
 
-/** What a reference leads to: the type that its text names, and the resource where that is available. */
+/** The target of a reference: the type that the reference names, and the resource if it is available. */
 export interface Target {
   readonly type: TypeDefinition
   readonly resource?: FhirNode
-  /** `Type/id` of what is stored, and not part of what is validated. */
+  /** `Type/id` of a stored resource that is not part of the validated one. */
   readonly address?: string
 }
 
-/** Canonicals of the profiles of which what a Reference leads to must obey one; empty where it may be anything. */
+/** Canonicals of the profiles of which the target of a Reference must conform to one; empty when any target is allowed. */
 export function targetProfilesOf({ types }: ElementRule): readonly string[] {
   return types.find(({ code }) => code === 'Reference')?.targetProfiles ?? []
 }
 
-/** A profile that is not known, or not there yet, allows what it is asked. */
+/** Whether a target conforms to a profile; true when the profile is unknown or pending. */
 export function isAllowed(run: Run, { type, resource, address }: Target, canonical: string): boolean {
   const own = ownType(run, canonical)
   if (own !== undefined) return isSubtype(run.model, type, own)
@@ -37,12 +37,12 @@ export function isUnknown(run: Run, canonical: string): boolean {
   return ownType(run, canonical) === undefined && run.definitions.profile(canonical) === undefined
 }
 
-/** Canonicals as people read them. */
+/** Formats canonicals for messages. */
 export function namesOf(canonicals: readonly string[]): string {
   return canonicals.map((canonical) => canonical.replace(TYPE_URL, '')).join(', ')
 }
 
-/** True for the canonical of a type of FHIR's own. */
+/** True for the canonical of one of FHIR's own types. */
 export function isOwnType(run: Run, canonical: string): boolean {
   return ownType(run, canonical) !== undefined
 }
@@ -50,8 +50,8 @@ export function isOwnType(run: Run, canonical: string): boolean {
 const RELEASE = '4.0.1'
 
 /**
- * The type of FHIR's own that a canonical means, unless it is pinned to another release. The canonical alone decides; each definition that is asked for
- * would take another walk.
+ * The type of FHIR's own with this canonical, unless its version is that of another release. Only the canonical is examined, because each definition to
+ * fetch would take another walk.
  */
 function ownType({ model }: Run, canonical: string): string | undefined {
   const { url, version } = canonicalOf(canonical)

@@ -12,7 +12,7 @@ const CANONICAL_TYPE: FindingDefinition = defineFinding(
   'Refer to a definition of a type that the element allows.',
 )
 
-/** Canonicals by what they lead to. */
+/** Canonicals and the definitions that they lead to. */
 export const canonicalRule: NodeRule = {
   on: ['canonical'],
   finds: [CANONICAL_TYPE],
@@ -23,7 +23,7 @@ export const canonicalRule: NodeRule = {
   check: checkCanonical,
 }
 
-/** Types of definitions, those first that are referred to most. */
+/** Types of definitions, the most referenced ones first. */
 const DEFINITIONS = [
   'ValueSet',
   'StructureDefinition',
@@ -45,11 +45,11 @@ const DEFINITIONS = [
   'StructureMap',
 ]
 
-/** Names of examples, of what code systems define by rules, and of elements in what contains them are not looked up. */
+/** Canonicals that are not looked up: elements of the resource itself, implicit value sets of code systems, and examples. */
 const NOT_LOOKED_UP =
   /^#|\?|^https?:\/\/(?:[a-z0-9-]+\.)*(?:example\.(?:org|com|net)|acme\.(?:com|org))(?:[:/|?#]|$)|^http:\/\/(?:snomed\.info|loinc\.org)\//
 
-/** Refuses a canonical that leads to a definition of another type than its element allows. One that leads to nothing that is known here may be right. */
+/** Reports a canonical that leads to a definition of a type that its element does not allow. One that leads to no known definition may be right. */
 function checkCanonical(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
   const { value } = node
   const allowed = allowedTypes(rules)
@@ -61,7 +61,7 @@ function checkCanonical(run: Run, node: FhirNode, rules: readonly ElementRule[])
     })
 }
 
-/** The type of definition that a canonical leads to where it leads to none of those that are allowed. */
+/** The type of the definition that a canonical leads to, if it leads to none of the allowed types. */
 function otherType(run: Run, canonical: string, allowed: readonly string[] | undefined): string | undefined {
   if (allowed === undefined || !isLookedUp(canonical)) return undefined
   for (const type of allowed) if (run.definitions.definition(type, canonical) !== undefined) return undefined
@@ -73,7 +73,7 @@ function isLookedUp(canonical: string): boolean {
   return isAbsoluteUri(canonical) && !NOT_LOOKED_UP.test(canonical)
 }
 
-/** The profiles of a resource and of definitions, and the questionnaire or measure that is answered, have findings of their own. */
+/** True for canonicals with findings of their own: profiles of a resource, value sets of bindings, and the questionnaire or measure that is answered. */
 function isReportedElsewhere({ slot, parent }: FhirNode): boolean {
   return ELSEWHERE.has(`${parent?.type.name}.${slot?.name}`)
 }
@@ -85,7 +85,7 @@ const ELSEWHERE: ReadonlySet<string> = new Set([
   'ElementDefinition.binding.valueSet',
 ])
 
-/** The types of definitions that every rule allows; `undefined` where any resource may be meant. */
+/** The types of definitions that the rules allow; `undefined` when any resource is allowed. */
 function allowedTypes(rules: readonly ElementRule[]): readonly string[] | undefined {
   const targets = rules.map(({ types }) => types.find(({ code }) => code === 'canonical')?.targetProfiles ?? [])
   const narrow = targets

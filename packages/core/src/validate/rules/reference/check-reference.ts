@@ -16,11 +16,11 @@ export const REFERENCE: FindingDefinition = defineFinding(
   'Refer to an existing resource of an allowed type.',
 )
 
-/** A search that finds one resource, in the place of a reference. */
+/** A conditional reference: a search that finds one resource. */
 const CONDITIONAL = /^[A-Z][A-Za-z]{0,63}\?/
 const QUERY = /^[_a-zA-Z][_a-zA-Z0-9]*=[^=&]*$/
 
-/** References by themselves. */
+/** The form of References. */
 export const referenceRule: NodeRule = {
   on: ['Reference'],
   finds: [REFERENCE],
@@ -28,14 +28,14 @@ export const referenceRule: NodeRule = {
   check: checkReference,
 }
 
-/** Whether a Reference is one to something that is not contained, without a type, or has a display in its place. */
+/** True for a Reference without anything to check: it states no type and is not to a contained resource, or it has only a display. */
 function isUsual({ policy }: Run, value: JsonObject): boolean {
   const reference = stringAt(value, 'reference')
   if (reference === undefined) return stringAt(value, 'display') !== undefined
   return !policy.assumeValidRestReferences && !Object.hasOwn(value, 'type') && !/[\s?]|^#/.test(reference)
 }
 
-/** Checks the form of a Reference, that one to a contained resource leads to one, and the type that it states. */
+/** Checks the form of a Reference, the existence of a contained resource that it refers to, and the type that it states. */
 function checkReference(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
   const reference = referenceOf(node)
   if (reference === undefined) return checkUnresolvable(run, node)
@@ -53,7 +53,7 @@ function checkForm(run: Run, node: FhirNode, reference: string): void {
     !reference
       .slice(reference.indexOf('?') + 1)
       .split('&')
-      // One after the last parameter ends the query.
+      // An `&` after the last parameter is allowed.
       .every((part, index, parts) => QUERY.test(part) || (part === '' && index > 0 && index === parts.length - 1))
   )
     run.findings.report(REFERENCE, node, {
@@ -70,13 +70,13 @@ function checkForm(run: Run, node: FhirNode, reference: string): void {
   run.findings.report(REFERENCE, node, { text: `Unable to resolve the reference ${quoted(reference)}: ${why}.` })
 }
 
-/** True for a relative reference that is not a type with an id, as those of a RESTful server are. */
+/** True for a relative reference that is not a type with an id, unlike those of a RESTful server. */
 function isSuspicious(run: Run, reference: string): boolean {
   if (/^#|^[a-z][a-z0-9+.-]{0,63}:/i.test(reference) || CONDITIONAL.test(reference)) return false
   return !/^[A-Z][A-Za-z]{0,63}\/[^/]+(?:\/_history\/[^/]+)?$/.test(reference) || typeIn(run, reference) === undefined
 }
 
-/** A Reference without `reference` is for people, unless it has an identifier. */
+/** Reports a Reference without `reference` and identifier that has no display for people either. */
 function checkUnresolvable(run: Run, node: FhirNode): void {
   const [identifier] = childrenOf(run, node, 'identifier')
   const isIdentified = identifier !== undefined && (textOf(identifier, 'system') ?? textOf(identifier, 'value')) !== undefined
@@ -85,7 +85,7 @@ function checkUnresolvable(run: Run, node: FhirNode): void {
   run.findings.report(REFERENCE, node, { text, severity: 'warning' })
 }
 
-/** Checks the type that a Reference states: it must be that of the target, and be allowed. An absolute one is that of a logical model, not of a resource. */
+/** Checks the type that a Reference states: it must be the type of the target, and be allowed. A URL is the type of a logical model, not of a resource. */
 function checkStatedType(run: Run, node: FhirNode, { reference, rules }: { reference: string; rules: readonly ElementRule[] }): void {
   const stated = textOf(node, 'type')
   const say = (text: string): void => run.findings.report(REFERENCE, node, { text })
@@ -106,7 +106,7 @@ function allows(run: Run, canonicals: readonly string[], stated: string): boolea
 
 const ADDRESS = /(?:^|\/)([A-Z][A-Za-z]{0,63})\/[A-Za-z0-9\-.]{1,64}(?:\/_history\/[A-Za-z0-9\-.]{1,64})?$/
 
-/** An address of which only the type has its form. */
+/** An address whose type is well-formed; its id need not be. */
 const NAMED = /(?:^|\/)([A-Z][A-Za-z]{0,63})\/[^/\s]+(?:\/_history\/[^/\s]+)?$/
 
 /** The type of resource that the address ends with. */

@@ -26,13 +26,13 @@ export const targetRule: DemandRule = {
   checkBy: (rules) => (run, node) => checkTarget(run, node, rules),
 }
 
-/** Whether a Reference, if it is one, leads to nothing that is validated or read as well, and names a type that the rule allows, or none. */
+/** Creates the test whether a Reference certainly has nothing to report: its target is neither validated nor read, and it names an allowed type or none. */
 function surelyAllowed(rule: ElementRule, { name }: TypeDefinition): MetTest | undefined {
   if (name !== 'Reference') return undefined
   const canonicals = targetProfilesOf(rule)
   const isAnywhere = aggregationOf(rule).length === 0
   const known = new Map<TypeDefinition, boolean>()
-  // Types of FHIR's own allow, or do not, whatever is loaded.
+  // For FHIR's own types, the answer does not depend on what is loaded.
   const isTypeAllowed = (run: Run, type: TypeDefinition): boolean => {
     const found = known.get(type)
     if (found !== undefined) return found
@@ -51,8 +51,8 @@ function surelyAllowed(rule: ElementRule, { name }: TypeDefinition): MetTest | u
 }
 
 /**
- * Checks that what a Reference leads to is where the rules want it, of a type that they allow and, where it is available, of a profile that they
- * allow, and without errors of its own.
+ * Checks that the target of a Reference is where the rules require it, is of a type that they allow and, if it is available, conforms to a profile that
+ * they allow and has no errors of its own.
  */
 function checkTarget(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
   const reference = node.type.name === 'Reference' ? referenceOf(node) : undefined
@@ -77,7 +77,7 @@ interface Targeted {
   readonly target: Target
 }
 
-/** False when the target fits none of the profiles that a rule allows. */
+/** False when the target conforms to none of the profiles that a rule allows. */
 function checkProfiles(run: Run, node: FhirNode, { rule, reference, target }: Targeted): boolean {
   const canonicals = targetProfilesOf(rule)
   const own = rule.isBase ? {} : { profile: rule.profile }
@@ -108,11 +108,11 @@ const ANY = 'http://hl7.org/fhir/StructureDefinition/Resource'
 interface FaultyTarget {
   readonly resource: FhirNode
   readonly reference: string
-  /** Profiles of which it must obey one; absent where any resource of its type will do. */
+  /** Profiles of which the resource must conform to one; absent when any resource of its type is allowed. */
   readonly canonicals: readonly string[] | undefined
 }
 
-/** Reported at the end, because the errors may come after the reference. What has errors obeys no profile. */
+/** Reports errors of the target at the end, because they may come after the reference. A resource with errors conforms to no profile. */
 function noteFaults(run: Run, node: FhirNode, { resource, reference, canonicals }: FaultyTarget): void {
   if (!run.checksTypes || resource === containerOf(node)) return
   run.scheduler.atEnd(() => {
@@ -127,7 +127,7 @@ function noteFaults(run: Run, node: FhirNode, { resource, reference, canonicals 
   })
 }
 
-/** A relative reference begins with the type and the id. */
+/** A relative reference, which begins with type and id. */
 const RELATIVE = /^([A-Z][A-Za-z]{0,63})\/([A-Za-z0-9\-.]{1,64})(?:\/_history\/[A-Za-z0-9\-.]{1,64})?(?:#.*)?$/
 
 function targetOf(run: Run, reference: string, resource: FhirNode | undefined): Target | undefined {
@@ -138,7 +138,7 @@ function targetOf(run: Run, reference: string, resource: FhirNode | undefined): 
 }
 
 /**
- * Checks that what a Reference leads to is where the rules want it: contained, in the Bundle, or elsewhere.
+ * Checks that the target of a Reference is where the rules require it: contained, in the Bundle, or elsewhere.
  *
  * @see https://hl7.org/fhir/R4/valueset-resource-aggregation-mode.html
  */
@@ -155,14 +155,14 @@ function checkAggregation(run: Run, node: FhirNode, { rules, reference, resource
   }
 }
 
-/** A Reference with the resource that it leads to, if that is available. */
+/** A Reference with its target, if that is available. */
 interface Referred {
   readonly rules: readonly ElementRule[]
   readonly reference: string
   readonly resource: FhirNode | undefined
 }
 
-/** What is in the Bundle is also elsewhere. */
+/** The aggregation modes of a reference. An entry of the Bundle counts as being elsewhere, too. */
 function modesOf(reference: string, resource: FhirNode | undefined): readonly string[] {
   if (reference.startsWith('#')) return ['contained']
   return resource === undefined ? ['referenced'] : ['bundled', 'referenced']
@@ -179,10 +179,10 @@ const PLACES: ReadonlyMap<string, string> = new Map([
 ])
 
 /**
- * Checks that what a relative reference names is stored and, where the caller asks for it, that it conforms to one of the profiles that the element
- * allows. References of what is stored are not followed any further.
+ * Checks that the resource that a relative reference names is stored and, if the caller requests it, that it conforms to one of the profiles that the
+ * element allows. References in the stored resource are not followed.
  *
- * @param canonicals Of each rule on the element, the profiles of which one must be obeyed.
+ * @param canonicals For each rule on the element, the profiles of which the resource must conform to one.
  */
 function checkStored(
   run: Run,

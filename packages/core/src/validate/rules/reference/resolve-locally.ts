@@ -5,7 +5,7 @@ import { childrenOf, textOf } from '../../run/nodes.js'
 import type { BundleEntry, BundleIndex } from '../../run/indexes.js'
 import { resourceOf, type Run } from '../../run/run.js'
 
-/** The resource that a reference leads to without leaving what is validated: a contained resource, or an entry of the Bundle around it. */
+/** The target of a reference within the validated resource: a contained resource, or an entry of the Bundle around the node. */
 export function resolveLocally(run: Run, node: FhirNode, reference: string): FhirNode | undefined {
   if (reference.startsWith('#')) return containedOf(run, node, reference.slice(1))
   return entriesFor(run, node, reference)[0]?.resource
@@ -18,7 +18,7 @@ export function referenceOf({ value }: FhirNode): string | undefined {
 }
 
 /**
- * The contained resource with an id, or the container itself for `#`, which only what it contains may say.
+ * The contained resource with an id, or the container itself for `#`, which only contained resources may use.
  *
  * @see https://hl7.org/fhir/R4/references.html#contained
  */
@@ -39,14 +39,14 @@ function containedIn(run: Run, container: FhirNode): ReadonlyMap<string, FhirNod
   return byId
 }
 
-/** The outermost resource that a node shares its contained resources with. */
+/** The outermost resource that has the same contained resources as a node. */
 export function containerOf(node: FhirNode): FhirNode {
   let current = node
   while (current.parent !== undefined && (current.type.kind !== 'resource' || current.slot?.name === 'contained')) current = current.parent
   return current
 }
 
-/** The entries of the Bundle around a node that an absolute or relative reference leads to, by the rules of fullUrl. */
+/** The entries of the Bundle around a node to which an absolute or relative reference leads, by the rules of fullUrl. */
 export function entriesFor(run: Run, node: FhirNode, reference: string): readonly BundleEntry[] {
   const entry = entryAround(node)
   if (entry?.parent === undefined) return NONE
@@ -63,7 +63,7 @@ export function entriesFor(run: Run, node: FhirNode, reference: string): readonl
 
 const NONE: readonly BundleEntry[] = []
 
-/** The nearest `Bundle.entry` that a node is in. */
+/** The nearest `Bundle.entry` around a node. */
 export function entryAround(node: FhirNode): FhirNode | undefined {
   let current: FhirNode | undefined = node
   while (current !== undefined && !(current.slot?.name === 'entry' && current.parent?.type.name === 'Bundle')) current = current.parent
@@ -74,7 +74,7 @@ const SCHEME = /^[a-z][a-z0-9+.-]*:/i
 const RESTFUL = /^(https?:\/\/.*\/)[A-Z][A-Za-z]{1,63}\/[A-Za-z0-9\-.]{1,64}(?:\/_history\/[A-Za-z0-9\-.]{1,64})?$/
 const HISTORY = /\/_history\/([A-Za-z0-9\-.]{1,64})$/
 
-/** What relative references in an entry begin with, where its fullUrl is that of a resource on a server. */
+/** The base of relative references in an entry, if its fullUrl is the address of a resource on a server. */
 function baseOf(entry: FhirNode): string | undefined {
   return RESTFUL.exec(textOf(entry, 'fullUrl') ?? '')?.[1]
 }
@@ -85,13 +85,13 @@ function hasVersion({ resource }: BundleEntry, version: string): boolean {
   return !isObject(meta) || meta['versionId'] === undefined || meta['versionId'] === version
 }
 
-/** The index of a Bundle, made once per walk. */
+/** The index of a Bundle, built once per walk. */
 function bundleIndex(run: Run, bundle: FhirNode): BundleIndex {
   const known = isObject(bundle.value) ? run.indexes.bundles.get(bundle.value) : undefined
   return known ?? finished(bundleIndexWork(run, bundle))
 }
 
-/** The same, while other work runs in between. */
+/** Like `bundleIndex`, while other work runs in between. */
 export function* bundleIndexWork(run: Run, bundle: FhirNode): Work<BundleIndex> {
   if (!isObject(bundle.value)) return { entries: [], byFullUrl: new Map(), byAddress: new Map(), bases: new Map() }
   const known = run.indexes.bundles.get(bundle.value)

@@ -1,6 +1,6 @@
 import { base64Problem } from '../primitive/number-and-bytes.js'
 
-/** Octets of base64; none when it is not base64. */
+/** Decodes base64; returns no octets when it is not base64. */
 export function octetsIn(base64: string): Uint8Array<ArrayBuffer> {
   try {
     return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
@@ -9,7 +9,7 @@ export function octetsIn(base64: string): Uint8Array<ArrayBuffer> {
   }
 }
 
-/** The text whose UTF-8 is in base64; `undefined` for what is not base64 as FHIR has it. */
+/** Decodes UTF-8 text in base64; `undefined` when it is not base64 by the rules of FHIR. */
 export function textInBase64(base64: string): string | undefined {
   return base64Problem(base64) === undefined ? new TextDecoder().decode(octetsIn(base64)) : undefined
 }

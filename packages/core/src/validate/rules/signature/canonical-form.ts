@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from '../../../json/index.js'
 import type { Run } from '../../run/run.js'
 import { canonicalXml } from './canonical-xml.js'
 
-/** What the canonical forms leave out of the Bundle that is signed, besides its signature. */
+/** Members that the canonical forms leave out of the signed Bundle, besides its signature. */
 const LEFT_OUT: ReadonlyMap<string, readonly string[]> = new Map([
   ['', []],
   ['#document', ['id', 'meta']],
@@ -12,9 +12,9 @@ const LEFT_OUT: ReadonlyMap<string, readonly string[]> = new Map([
 const METHOD = /^http:\/\/hl7\.org\/fhir\/canonicalization\/(json|xml)(#\w{1,20})?$/
 
 /**
- * The text of a Bundle that its signature is over.
+ * The text of a Bundle that its signature covers.
  *
- * @returns `undefined` for a canonical form that is not known.
+ * @returns `undefined` for an unknown canonical form.
  */
 export function canonicalForm(run: Run, bundle: FhirNode, method: string): string | undefined {
   const [, format, part = ''] = METHOD.exec(method) ?? []
@@ -24,13 +24,13 @@ export function canonicalForm(run: Run, bundle: FhirNode, method: string): strin
   return format === 'xml' ? canonicalXml(run, bundle, omitted) : canonicalJson(run, bundle.value, omitted)
 }
 
-/** The canonical form that is meant when a signature of a Bundle names none. */
+/** The canonical form of a Bundle whose signature names none. */
 export function defaultMethod(format: 'json' | 'xml', bundleType: string | undefined): string {
   return `http://hl7.org/fhir/canonicalization/${format}${bundleType === 'document' ? '#document' : ''}`
 }
 
 /**
- * The JSON of a resource that its signature is over: names in order, no white space, numbers as they are written.
+ * The JSON of a resource that its signature covers: names in order, no white space, numbers as they were written.
  *
  * @param omitted Names of members of the resource that are left out.
  * @see https://hl7.org/fhir/R4/json.html#canonical

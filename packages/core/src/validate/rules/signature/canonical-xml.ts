@@ -8,7 +8,7 @@ const FHIR = 'http://hl7.org/fhir'
 const NAMESPACES: ReadonlyMap<string, string> = new Map([['', FHIR]])
 
 /**
- * The XML of a resource that its signature is over: elements in the order of the definition, no white space between them, no comments.
+ * The XML of a resource that its signature covers: elements in the order of the definition, no white space between them, no comments.
  *
  * @param omitted Names of members of the resource that are left out.
  * @see https://hl7.org/fhir/R4/xml.html#canonical
@@ -49,13 +49,13 @@ interface Options {
   readonly omitted?: readonly string[]
 }
 
-/** What is not well-formed is signed as it is. */
+/** A narrative in canonical form; one that is not well-formed is signed as it is. */
 function narrative(text: string): string {
   const div = readXml(text, NAMESPACES)
   return div === undefined ? text : canonicalElement(div, 'inclusive', NAMESPACES)
 }
 
-/** The id of an element, but not that of a resource, and the url of an extension are attributes. */
+/** True for members that are attributes in XML: the id of an element, but not of a resource, and the url of an extension. */
 function isAttribute({ type }: FhirNode, { jsonName }: ElementSlot): boolean {
   return (jsonName === 'id' && type.kind !== 'resource') || (jsonName === 'url' && type.name === 'Extension')
 }

@@ -9,7 +9,7 @@ interface Der {
 
 const VERSION = 0xa0
 
-/** Attributes of names by their object identifiers in DER, those for which RFC 2253 has a keyword. */
+/** Keywords of RFC 2253 for attributes of names, by object identifier in DER. */
 const KEYWORDS: ReadonlyMap<string, string> = new Map([
   ['85,4,3', 'CN'],
   ['85,4,6', 'C'],
@@ -22,20 +22,20 @@ const KEYWORDS: ReadonlyMap<string, string> = new Map([
   ['9,146,38,137,147,242,44,100,1,25', 'DC'],
 ])
 
-/** What a certificate says about itself. */
+/** The details that a certificate states. */
 export interface CertificateDetails {
-  /** The last common name of whose certificate it is; empty when there is none. */
+  /** The last common name of the subject; empty when there is none. */
   readonly subject: string
-  /** The whole name of the same, as RFC 2253 writes it. */
+  /** The whole name of the subject, as RFC 2253 writes it. */
   readonly subjectName: string
-  /** The same of who issued it. */
+  /** The last common name of the issuer; empty when there is none. */
   readonly issuer: string
   /** In hexadecimal digits. */
   readonly serialNumber: string
 }
 
 /**
- * What an X.509 certificate in base64 of DER says about itself, of which nothing is checked.
+ * The details in an X.509 certificate, given as base64 of DER. None of them is verified.
  *
  * @returns `undefined` when it is not a certificate.
  * @see https://www.rfc-editor.org/rfc/rfc5280#section-4.1
@@ -56,14 +56,14 @@ function hexadecimal(octets: Uint8Array): string {
   return Array.from(octets, (octet) => octet.toString(16).padStart(2, '0')).join('')
 }
 
-/** The parts of what the issuer has signed: version, serial number, algorithm, issuer, validity, subject, key. */
+/** The parts that the issuer has signed: version, serial number, algorithm, issuer, validity, subject, key. */
 function signedParts(certificate: string): readonly Der[] {
   const [whole] = valuesIn(octetsIn(certificate))
   const [signed] = whole ? valuesIn(whole.content) : []
   return signed ? valuesIn(signed.content) : []
 }
 
-/** The values that follow each other; empty when they are not well-formed. */
+/** The values in a sequence; empty when they are not well-formed. */
 function valuesIn(octets: Uint8Array): readonly Der[] {
   const values: Der[] = []
   for (let at = 0; at < octets.length;) {
@@ -85,7 +85,7 @@ function valueAt(octets: Uint8Array, start: number): Der | undefined {
   return { tag, content: octets.subarray(content, end), end }
 }
 
-/** A name is a list of sets of pairs of an object identifier and a text. */
+/** The last common name in a name, which is a list of sets of pairs of an object identifier and a text. */
 function commonName(name: Der): string {
   return (
     valuesIn(name.content)
@@ -107,7 +107,7 @@ function escapedText(text: string): string {
   return text.replaceAll(/[,+"\\<>;]|^[# ]| $/g, (character) => `\\${character}`)
 }
 
-/** Those with a keyword. */
+/** The attributes that have a keyword. */
 function attributesIn(set: Der): readonly { readonly keyword: string; readonly text: string }[] {
   return valuesIn(set.content).flatMap((pair) => {
     const [type, value] = valuesIn(pair.content)

@@ -38,7 +38,7 @@ export async function checkJws(signed: SignedBundle, data: string): Promise<void
   else if (problem === undefined && content !== undefined) await verify(signed, { jws, signing, content })
 }
 
-/** Without a format, what does not begin as a JWS need not be one. */
+/** Reports data that is not a JWS. Without a format, data that does not begin like a JWS need not be one. */
 function reportUnread({ run, bundle, element }: SignedBundle, { text, isEncoded }: { text: string; isEncoded: boolean }): void {
   if (stringAt(element, 'sigFormat') === undefined && !hasJwsHeader(text)) {
     run.findings.report(SIGNATURE, bundle, { text: 'A signature without sigFormat is not verified.', code: 'not-supported' })
@@ -68,11 +68,11 @@ function signingOf(header: JsonObject): Signing & StatedTime {
 
 interface StatedTime {
   readonly time: string | undefined
-  /** What is wrong about the time. */
+  /** The problem with the time. */
   readonly timeProblem: string | undefined
 }
 
-/** A time in seconds is known, also where it is written in a wrong place. */
+/** The signing time. A time in seconds is used even if that is not its correct form. */
 function timeOf({ sigT, iat }: JsonObject): StatedTime {
   if (sigT === undefined) {
     const time = secondsAsTime(iat)
@@ -110,7 +110,7 @@ function checkForm(signed: SignedBundle, { jws: { payload }, signing, timeProble
   if (payload !== '') findings.report(SIGNATURE_PAYLOAD, signed.bundle, { text: 'The JWS includes its payload; it should be detached.' })
 }
 
-/** `none`, and what needs a secret that the reader has too, prove nothing about the signer (RFC 7518, sections 3.2 and 3.6). */
+/** `none` and algorithms with a shared secret, which prove nothing about the signer (RFC 7518, sections 3.2 and 3.6). */
 const NO_PROOF = /^(?:none|HS\d+)$/
 
 function reportAlgorithm(signed: SignedBundle, algorithm: string): void {
@@ -138,7 +138,7 @@ async function verify(signed: SignedBundle, { jws, signing: { certificate, detai
   }
 }
 
-/** Whether the payload has the same JSON as the Bundle, so that only its form differs. */
+/** Reports whether the payload has the same JSON as the Bundle and only its form differs. */
 function notePayload({ run, bundle }: SignedBundle, payload: JsonObject | undefined, content: string): void {
   if (payload === undefined)
     return run.findings.report(SIGNATURE_WRONG, bundle, { text: 'The payload of the JWS is not a JSON object.', code: 'exception' })

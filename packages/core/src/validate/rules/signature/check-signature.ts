@@ -14,13 +14,13 @@ export const signatureRule: ResourceRule = {
 }
 
 const JOSE = 'application/jose'
-/** A signature in XML, as HL7's guides write it. */
+/** The format of XML signatures in HL7's guides. */
 const XML = 'application/pkcs7-signature'
 
 /**
- * Checks the signature of a Bundle: that it is a JWS or a signature in XML whose key, in the certificate that comes with it, has signed this content.
- * Whether the certificate can be trusted is for others to say. Without a format it may be a JWS. A Bundle has one signature; of a list, whose form is
- * wrong, the first is checked.
+ * Checks the signature of a Bundle: a JWS or an XML signature of this content, made with the key of the certificate that it contains. It does not check
+ * whether the certificate can be trusted. A signature without a format may be a JWS. A Bundle has one signature; of a list, which is an error in itself,
+ * the first is checked.
  *
  * @see https://hl7.org/fhir/R4/signatures.html
  */
@@ -32,7 +32,7 @@ async function checkSignature(run: Run, bundle: FhirNode): Promise<void> {
   const [data, stated] = [stringAt(element, 'data'), stringAt(element, 'sigFormat')]
   if (stated !== undefined && stated !== XML && stated !== JOSE) return noteFormat(signed, stated)
   if (data === undefined) return noteNoData(signed, stated)
-  // Only who meets a signature loads what verifies it.
+  // The code for verification is loaded only when there is a signature.
   if (stated === XML) return (await import('./check-xml-signature.js')).checkXmlSignature(signed, data)
   return (await import('./check-jws.js')).checkJws(signed, data)
 }
@@ -42,7 +42,7 @@ function noteNoData({ run, bundle }: SignedBundle, format: string | undefined): 
   run.findings.report(SIGNATURE, bundle, { text: `There is no data, so the ${format} signature cannot be checked.`, code: 'not-found' })
 }
 
-/** The picture of a signature is nothing to verify. */
+/** Reports a format that cannot be verified. A picture of a signature need not be. */
 function noteFormat({ run, bundle }: SignedBundle, format: string): void {
   if (format.startsWith('image/') || format === 'application/pdf') return
   run.findings.report(SIGNATURE, bundle, {

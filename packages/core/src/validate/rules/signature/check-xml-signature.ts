@@ -23,7 +23,7 @@ import {
   type XmlSignature,
 } from './verify-xml.js'
 
-/** Checks a signature in XML over the Bundle in XML. */
+/** Checks an XML signature of the Bundle in XML. */
 export async function checkXmlSignature(signed: SignedBundle, data: string): Promise<void> {
   const { run, bundle } = signed
   const text = textInBase64(data)
@@ -66,7 +66,7 @@ function signingOf(root: XmlElement, { properties, algorithm }: XmlSignature): S
   }
 }
 
-/** The time among the properties that are signed, or else among those that need not be. */
+/** The signing time in the signed properties or else in the unsigned ones. */
 function timeOf(root: XmlElement, properties: XmlElement | undefined): string | undefined {
   const time =
     elementAlong(properties, 'SignedSignatureProperties', 'SigningTime') ??
@@ -76,7 +76,7 @@ function timeOf(root: XmlElement, properties: XmlElement | undefined): string | 
 
 const SIGNED_PROPERTIES = 'http://uri.etsi.org/01903#SignedProperties'
 
-/** A signature is over the Bundle, which is `#`, and perhaps over properties of its own. */
+/** The problem with the references of a signature. It must be over the Bundle, which is `#`, and may be over its own properties. */
 function referenceProblem({ references }: XmlSignature): string | undefined {
   const [content, properties, ...rest] = references
   if (content === undefined) return 'The signature does not say what is signed: there is no Reference.'

@@ -1,15 +1,15 @@
 import { unescaped, unknownEntity } from '../narrative/allowed-markup.js'
 import { emptyToken, readToken, type XhtmlToken } from '../narrative/xhtml-tokens.js'
 
-/** An element of XML. */
+/** An XML element. */
 export interface XmlElement {
-  /** With its prefix. */
+  /** The name with its prefix. */
   readonly name: string
-  /** Those that declare namespaces too, with their references resolved. */
+  /** Attributes, including declarations of namespaces, with their references resolved. */
   readonly attributes: readonly { readonly name: string; readonly value: string }[]
-  /** Texts with their references resolved; comments are left out. */
+  /** Elements and texts, with references resolved and without comments. */
   readonly children: readonly (XmlElement | string)[]
-  /** Namespaces by prefix, `''` for the default one, as they are in the element around it. */
+  /** The namespaces in the element around it, by prefix; `''` is the default one. */
   readonly outer: ReadonlyMap<string, string>
 }
 
@@ -18,17 +18,17 @@ interface OpenElement extends XmlElement {
 }
 
 const MAX_DEPTH = 100
-/** Most namespaces at one place: each element looks at all of them. */
+/** Maximum number of namespaces at one place, because each element goes through all of them. */
 const MAX_NAMESPACES = 50
 const DECLARATION = /^\uFEFF?<\?xml\s[^<>?]{0,200}\?>/
 const NO_NAMESPACES: ReadonlyMap<string, string> = new Map([['', '']])
 
 /**
- * Reads a document of XML, by a tokenizer that loads nothing.
+ * Reads an XML document with a tokenizer that loads nothing.
  *
- * @param outer Namespaces of what is around it.
- * @returns Its element; `undefined` for what is not well-formed, has a document type, processing instructions or CDATA, is nested deeper than 100, or has
- *   more than 50 namespaces at one place.
+ * @param outer Namespaces of the surrounding element.
+ * @returns The root element; `undefined` for a document that is not well-formed, has a document type, processing instructions or CDATA, is nested deeper
+ *   than 100, or has more than 50 namespaces at one place.
  */
 export function readXml(document: string, outer: ReadonlyMap<string, string> = NO_NAMESPACES): XmlElement | undefined {
   const text = document.replace(DECLARATION, '').replaceAll(/\r\n?/g, '\n').trim()
@@ -43,7 +43,7 @@ export function readXml(document: string, outer: ReadonlyMap<string, string> = N
   return open.length === 1 && rest.length === 0 && typeof root === 'object' ? root : undefined
 }
 
-/** Gives false for what makes the document one that cannot be read. */
+/** Adds a token to the tree. False when the document cannot be read. */
 function take(open: OpenElement[], token: XhtmlToken, text: string): boolean {
   const parent = open.at(-1)
   if (parent === undefined) return false
@@ -101,17 +101,17 @@ export function localName(name: string): string {
   return name.slice(name.indexOf(':') + 1)
 }
 
-/** The first element inside of another by its name without prefix, along a path of such names. */
+/** The element at a path of names without prefixes, the first of each name. */
 export function elementAlong(from: XmlElement | undefined, ...path: readonly string[]): XmlElement | undefined {
   return path.reduce<XmlElement | undefined>((element, name) => element && elementsIn(element, name)[0], from)
 }
 
-/** The elements directly inside of another by their name without prefix. */
+/** The child elements with a name, without prefix. */
 export function elementsIn({ children }: XmlElement, name: string): readonly XmlElement[] {
   return children.filter((child) => typeof child === 'object').filter((child) => localName(child.name) === name)
 }
 
-/** The text of an element, of which those inside have no part. */
+/** The text directly in an element, without that of inner elements. */
 export function xmlText({ children }: XmlElement): string {
   return children.filter((child) => typeof child === 'string').join('')
 }

@@ -14,14 +14,14 @@ export interface SignedBundle {
   readonly element: JsonObject
 }
 
-/** What a signature says about the signing; `undefined` for what it does not say. */
+/** The statements of a signature about the signing; `undefined` for those that it lacks. */
 export interface Signing {
   readonly algorithm: string
-  /** As it is written, or the seconds that are written as a date. */
+  /** As it was written; seconds are converted to a date. */
   readonly time: string | undefined
-  /** The certificate of the key in base64 of DER; empty where there is something else in its place. */
+  /** The certificate of the key, in base64 of DER; empty when something else is in its place. */
   readonly certificate: string | undefined
-  /** What it says; `undefined` when there is no certificate, or one that cannot be read. */
+  /** The details of the certificate; `undefined` when there is none, or it cannot be read. */
   readonly details: CertificateDetails | undefined
   readonly canonicalization: string | undefined
   /** The format that is signed when neither the signature nor its element names a canonical form. */
@@ -32,7 +32,7 @@ export interface Signing {
 
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/
 
-/** Checks what a signature says against what its element says: when it was signed, in which canonical form, and by whom. */
+/** Checks that a signature agrees with its element about the time, the canonical form and the signer. */
 export function checkAgreement(signed: SignedBundle, { time, canonicalization, details }: Signing): void {
   const { findings } = signed.run
   const { bundle, element } = signed
@@ -54,7 +54,7 @@ export function checkAgreement(signed: SignedBundle, { time, canonicalization, d
   if (signer !== undefined) findings.report(SIGNATURE, bundle, { text: signer })
 }
 
-/** Reports a certificate that is not there, or cannot be read. */
+/** Reports a certificate that is missing or cannot be read. */
 export function checkCertificate({ run, bundle }: SignedBundle, { details, certificate }: Signing, place: string): void {
   if (details !== undefined) return
   const fault = certificate === undefined ? ({} as const) : ({ severity: 'error', code: 'invalid' } as const)
@@ -69,7 +69,7 @@ function formatCanonicalization(element: JsonObject): string | undefined {
   return /;\s*canonicalization=([^;\s]+)/.exec(stringAt(element, 'targetFormat') ?? '')?.[1]
 }
 
-/** Who signed is said by the certificate; the element should say the same. */
+/** The problem with the signer: the element should name the subject of the certificate. */
 function signerText(details: CertificateDetails | undefined, { who }: JsonObject): string | undefined {
   if (details === undefined)
     return who === undefined
@@ -84,9 +84,9 @@ function signerText(details: CertificateDetails | undefined, { who }: JsonObject
 }
 
 /**
- * Reports what a signature says of itself.
+ * Reports the statements of a signature.
  *
- * @returns The Bundle in the canonical form that is signed; `undefined` when that form is not known, which is reported.
+ * @returns The Bundle in the signed canonical form; `undefined` when that form is not known, which is reported.
  */
 export function statedContent(signed: SignedBundle, signing: Signing): string | undefined {
   const { run, bundle, element } = signed
@@ -111,14 +111,14 @@ function certificateText({ subject, issuer, serialNumber }: CertificateDetails):
   return `The certificate states: subject ${quoted(subject)}, issuer ${quoted(issuer)}, serial number ${serialNumber}.`
 }
 
-/** The purpose is signed where the signature has it; the type of the element is outside of what is signed. */
+/** The purpose, for a message. It is signed if the signature contains it; the type of the element is not. */
 function purposeText(element: JsonObject, { purposes }: Signing): string {
   if (purposes.length > 0) return `, purpose ${purposes.map(quoted).join(' and ')}`
   const types = objectsAt(element, 'type').flatMap((one) => stringAt(one, 'code') ?? [])
   return types.length === 0 ? '' : `, purpose ${types.map(quoted).join(' and ')}, which is not signed`
 }
 
-/** Reports that a signature is not verified, and by what it cannot be. */
+/** Reports that a signature is not verified, and what is not supported. */
 export function reportUnsupported({ run, bundle }: SignedBundle, what: string): void {
   const text = `The ${what} is not supported, so the signature is not verified.`
   run.findings.report(SIGNATURE_HEADER, bundle, { text, code: 'not-supported' })

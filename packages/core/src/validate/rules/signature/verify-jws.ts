@@ -5,10 +5,10 @@ import { importX509 } from 'jose/key/import'
 import { quoted } from '../../../errors/index.js'
 import { isObject, stringAt, type JsonObject } from '../../../json/index.js'
 
-/** A JWS in compact form whose header could be read. */
+/** A JWS in compact form with a readable header. */
 export interface Jws {
   readonly header: JsonObject
-  /** The three parts as they were sent, in base64url; an empty payload is detached. */
+  /** The three parts as they were sent, in base64url; the payload is empty if it is detached. */
   readonly protected: string
   readonly payload: string
   readonly signature: string
@@ -39,22 +39,22 @@ function headerIn(start: string): JsonObject | undefined {
   }
 }
 
-/** Whether a text has the parts of a JWS, of which the first is a header that names an algorithm. */
+/** Whether a text has the parts of a JWS, with a header that names an algorithm. */
 export function hasJwsHeader(text: string): boolean {
   const [start = '', ...rest] = text.split('.', 4)
   return rest.length === 2 && headerIn(start)?.['alg'] !== undefined
 }
 
-/** One character alone encodes nothing. */
+/** Whether a text is base64url. A single character at the end encodes nothing. */
 function isBase64Url(text: string): boolean {
   return /^[\w-]*$/.test(text) && text.length % 4 !== 1
 }
 
 /**
- * What makes a JWS invalid whatever its key: each name in `crit` must be understood and in the header, and `b64` must be in `crit` when it is false.
- * Of the names, `b64` is understood.
+ * The problem that makes a JWS invalid for any key: each name in `crit` must be supported and in the header, and `b64` must be in `crit` when it is
+ * false. Only the name `b64` is supported.
  *
- * @returns A sentence; `undefined` when there is nothing wrong.
+ * @returns A sentence; `undefined` when there is no problem.
  * @see https://www.rfc-editor.org/rfc/rfc7515#section-4.1.11 and https://www.rfc-editor.org/rfc/rfc7797#section-6
  */
 export function criticalProblem({ header }: Jws): string | undefined {
@@ -71,7 +71,7 @@ export function criticalProblem({ header }: Jws): string | undefined {
 }
 
 /**
- * Verifies a JWS with the key of a certificate, where `content` replaces a detached payload.
+ * Verifies a JWS with the key of a certificate; `content` replaces a detached payload.
  *
  * @param certificate X.509, in base64 of DER.
  * @returns Why it does not verify, in a sentence; `undefined` when the key has signed it.
@@ -94,7 +94,7 @@ function payloadOf({ header, payload }: Jws, content: string): string | Uint8Arr
   return payload === '' ? encode(content) : payload
 }
 
-/** The JSON object that the payload in a JWS is; `undefined` when it is not one. */
+/** The JSON object in the payload of a JWS; `undefined` when there is none. */
 export function payloadJson({ payload }: Jws): JsonObject | undefined {
   try {
     const json: unknown = JSON.parse(new TextDecoder().decode(decode(payload)))
@@ -104,7 +104,7 @@ export function payloadJson({ payload }: Jws): JsonObject | undefined {
   }
 }
 
-/** Whether the payload in a JWS is a content. */
+/** Whether the payload of a JWS is this content. */
 export function isPayload({ payload }: Jws, content: string): boolean {
   return payload === encode(content)
 }
@@ -117,7 +117,7 @@ function problemIn(error: unknown, algorithm: string): string {
   return `The JWS is invalid: ${error.message}.`
 }
 
-/** A key of another kind, or an RSA key of less than 2048 bits (RFC 7518, section 3.3). */
+/** The problem with a key of another kind, or with an RSA key of less than 2048 bits (RFC 7518, section 3.3). */
 function unusableKey(algorithm: string): string {
   return `The signature does not verify: the key of the certificate cannot be used with the algorithm ${quoted(algorithm)}.`
 }

@@ -3,7 +3,7 @@ import { octetsIn } from './base64.js'
 import { attributeOf, elementAlong, elementsIn, xmlText, type XmlElement } from './read-xml.js'
 import { canonicalElement, type CanonicalXmlMethod } from './write-xml.js'
 
-/** What a signature in XML says is signed: the digest of something. */
+/** A reference in an XML signature: the digest of something that is signed. */
 export interface XmlReference {
   readonly uri: string
   readonly type: string | undefined
@@ -11,7 +11,7 @@ export interface XmlReference {
   readonly digest: string
 }
 
-/** A signature in XML, as far as it is there. */
+/** An XML signature, as far as its parts are present. */
 export interface XmlSignature {
   readonly signedInfo: XmlElement | undefined
   readonly references: readonly XmlReference[]
@@ -19,7 +19,7 @@ export interface XmlSignature {
   readonly canonicalization: string
   /** In base64. */
   readonly value: string | undefined
-  /** What is signed besides the content: the time and the purpose (XAdES). */
+  /** Signed properties besides the content: the time and the purpose (XAdES). */
   readonly properties: XmlElement | undefined
 }
 
@@ -47,7 +47,7 @@ function readReference(reference: XmlElement): XmlReference {
   }
 }
 
-/** A text in base64 may be written in lines. */
+/** Removes white space, because base64 may be written in lines. */
 export function withoutSpace(text: string): string {
   return text.replaceAll(/\s/g, '')
 }
@@ -66,12 +66,12 @@ const CANONICALIZATIONS: ReadonlyMap<string, CanonicalXmlMethod> = new Map([
 
 const ALGORITHM = /^http:\/\/www\.w3\.org\/2001\/04\/xmldsig-more#(rsa|ecdsa)-sha(256|384|512)$/
 
-/** What needs a secret that the reader has too proves nothing about the signer. */
+/** True for an algorithm with a shared secret, which proves nothing about the signer. */
 export function provesNothing({ algorithm }: XmlSignature): boolean {
   return /#hmac-/.test(algorithm)
 }
 
-/** The URI that a signature names and that is not supported; `undefined` when it can be verified. SHA-1 is not, as it can be forged. */
+/** The URI of a method that is not supported; `undefined` when the signature can be verified. SHA-1 is not supported, because it can be forged. */
 export function unsupportedMethod({ algorithm, canonicalization, references }: XmlSignature): string | undefined {
   if (!ALGORITHM.test(algorithm)) return algorithm
   if (!CANONICALIZATIONS.has(canonicalization)) return canonicalization
@@ -84,7 +84,7 @@ export async function hasDigest({ digestMethod, digest }: XmlReference, content:
   return digest === btoa(String.fromCharCode(...new Uint8Array(octets)))
 }
 
-/** Whether an element has the digest that a reference states, in either canonical form: without transforms the specification and its users differ. */
+/** Whether an element has the digest that a reference states, in either canonical form: without transforms, the specification and its users differ. */
 export async function hasDigestOf(reference: XmlReference, element: XmlElement): Promise<boolean> {
   return (
     (await hasDigest(reference, canonicalElement(element, 'exclusive'))) ||
@@ -93,7 +93,7 @@ export async function hasDigestOf(reference: XmlReference, element: XmlElement):
 }
 
 /**
- * Verifies what a signature says with the key of a certificate: that it was said by who has the key.
+ * Verifies the SignedInfo of a signature with the key of a certificate.
  *
  * @param certificate X.509, in base64 of DER.
  */

@@ -1,12 +1,12 @@
 import { declaredPrefix, localName, namespacesIn, type XmlElement } from './read-xml.js'
 
-/** Which namespaces an element declares that stands alone: those around it, too, or those only that names in it use. */
+/** Which namespaces the canonical form of an element declares: all that are in scope, or only those that its names use. */
 export type CanonicalXmlMethod = 'inclusive' | 'exclusive'
 
 /**
  * An element in canonical form, without comments.
  *
- * @param written The namespaces that are declared around the place where it is written.
+ * @param written The namespaces that the output already declares around the element.
  * @see https://www.w3.org/TR/xml-c14n/ and https://www.w3.org/TR/xml-exc-c14n/
  */
 export function canonicalElement(
@@ -34,12 +34,12 @@ export function canonicalElement(
 
 const NOTHING_WRITTEN: ReadonlyMap<string, string> = new Map([['', '']])
 
-/** An element with its attributes, which are in order, and its content, which is canonical. */
+/** Writes an element from its attributes, which must be in order, and its canonical content. */
 export function canonicalTag(name: string, attributes: readonly (readonly [name: string, value: string])[], content: string): string {
   return `<${name}${attributes.map(([attribute, value]) => ` ${attribute}="${canonicalAttribute(value)}"`).join('')}>${content}</${name}>`
 }
 
-/** Attributes stand in the order of their namespaces, those without first, and then of their names. */
+/** The sort key of an attribute: attributes are ordered by namespace, those without first, and then by name. */
 function attributeOrder(name: string, namespaces: ReadonlyMap<string, string>): string {
   const prefix = prefixOf(name)
   return `${prefix === '' ? '' : (namespaces.get(prefix) ?? prefix)} ${localName(name)}`

@@ -37,7 +37,7 @@ const SLICING_UNSOUND: FindingDefinition = defineFinding(
   'Correct the discriminators or the slices of the profile.',
 )
 
-/** What is reported about slices. */
+/** The kinds of findings about slices. */
 export const SLICE_FINDINGS: readonly FindingDefinition[] = [SLICING_UNSOUND, SLICE_UNMATCHED, SLICE_CLOSED, SLICE_ORDER, SLICE_SEVERAL]
 
 const BY_URL: SlicingRule = {
@@ -48,13 +48,10 @@ const BY_URL: SlicingRule = {
 const BY_TYPE: SlicingRule = { discriminators: [{ type: 'type', path: '$this', steps: [] }], rules: 'open', ordered: false }
 const BY_CONTENT: SlicingRule = { discriminators: [], rules: 'open', ordered: false }
 
-/** The rules of slices that each node is in. */
+/** The rules of the slices that each node is in. */
 export type SliceRules = Map<FhirNode, ElementRule[]>
 
-/**
- * Sorts the nodes of an element into the slices of its rules. Reports what the slicing forbids, and slices of which there are too few or
- * too many.
- */
+/** Assigns the nodes of an element to the slices of its rules. Reports what the slicing forbids, and slices with too few or too many nodes. */
 export function* assignSlices(run: Run, element: ElementNodes, rules: readonly ElementRule[]): Work<SliceRules> {
   const assigned: SliceRules = new Map()
   const groups: SliceAssignment[] = []
@@ -66,7 +63,7 @@ export function* assignSlices(run: Run, element: ElementNodes, rules: readonly E
   return assigned
 }
 
-/** Groups of slices, each with those of the profiles on which its own builds: what is in none of its slices may be in one of theirs. */
+/** Groups of slices, each with those of its base profiles: a node outside of its slices may be in theirs. */
 function familiesOf(run: Run, groups: readonly SliceAssignment[]): readonly (readonly SliceAssignment[])[] {
   if (groups.length < 2) return groups.map((own) => [own])
   const families = groups.map((own) => {
@@ -112,7 +109,7 @@ function* assignGroup(run: Run, element: ElementNodes, { group, rules, assigned 
   return { group, slicing, places }
 }
 
-/** What may be in a slice for all that is known here is not missed. */
+/** Checks the cardinality of a slice. Too few nodes are not reported if unknown codes decide which nodes are in it. */
 function checkSize(run: Run, parent: FhirNode, { slice, size }: { slice: ElementRule; size: number }): void {
   if (size < slice.min && needsUnknownCodes(run, slice)) return
   checkCount(run, parent, { rule: slice, count: size })
@@ -131,7 +128,7 @@ function impliedSlicing({ slot }: ElementNodes): SlicingRule {
 
 interface Candidates {
   readonly group: ElementRule
-  /** Rules for the same element from profiles on which this one builds, or on the type: their slices of the same name are the same slices. */
+  /** Rules for the same element from base profiles, or from the type. Their slices with the same name are the same slices. */
   readonly others: readonly ElementRule[]
   readonly slicing: SlicingRule
 }
@@ -185,7 +182,7 @@ function reportFamily(run: Run, nodes: readonly FhirNode[], family: readonly Sli
   reportOutside(run, nodes, family)
 }
 
-/** Reports the nodes that are in no slice of a profile and of those on which it builds: an error in a closed slicing, else something to know. */
+/** Reports the nodes that are in no slice of a profile and its base profiles: an error if the slicing is closed, otherwise information. */
 function reportOutside(run: Run, nodes: readonly FhirNode[], family: readonly SliceAssignment[]): void {
   const [leader] = family
   if (leader === undefined) return
@@ -202,17 +199,17 @@ function reportOutside(run: Run, nodes: readonly FhirNode[], family: readonly Sl
   }
 }
 
-/** A choice has one value: where one of its types is required no other can be there, though the slicing be open. */
+/** A choice has one value: if one of its types is required, no other is possible, even if the slicing is open. */
 function isTaken(slicing: SlicingRule, { isChoice, slices }: ElementRule): boolean {
   return isChoice && isImplied(slicing) && slices.some(({ min }) => min > 0)
 }
 
-/** Every choice is sliced by type: what is in no slice need not be known where a profile does not slice it. */
+/** True for slicing by type only, which every choice has without being sliced by a profile. */
 function isImplied({ discriminators: [only, second] }: SlicingRule): boolean {
   return second === undefined && only?.type === 'type' && only.path === '$this'
 }
 
-/** Reports a node that is in several slices of a profile and those on which it builds. Those of one name are the same, and a slice has slices of its own. */
+/** Reports a node that is in several slices of a profile and its base profiles. Slices with the same name are the same, and a slice can have slices. */
 function reportSeveral(run: Run, node: FhirNode, slices: readonly ElementRule[]): void {
   if (slices.length < 2) return
   const names = new Set(slices.flatMap(({ sliceName }) => sliceName ?? []))
@@ -224,7 +221,7 @@ function reportSeveral(run: Run, node: FhirNode, slices: readonly ElementRule[])
   })
 }
 
-/** Reports nodes that are out of order in an ordered slicing, or in one that is open at the end. */
+/** Reports nodes that are out of order, if the slicing is ordered or open at the end. */
 function checkOrder(run: Run, nodes: readonly FhirNode[], { group, slicing, places }: SliceAssignment): void {
   const end = group.slices.length
   const positions = places.map(([slice]) => (slice === undefined ? end : group.slices.indexOf(slice)))

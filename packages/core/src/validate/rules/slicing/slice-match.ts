@@ -13,19 +13,19 @@ import { contains, equals } from '../value/compare-json.js'
 interface DiscriminatorTarget {
   readonly nodes: readonly FhirNode[]
   readonly rules: readonly ElementRule[]
-  /** Canonicals of which what a reference leads to must obey one; absent when no reference was followed last. */
+  /** Canonicals of which the target of a reference must conform to one; absent when the last step did not follow a reference. */
   readonly targets?: readonly string[]
 }
 
-/** A slice, and what else is known of it. */
+/** A slice, and further information to decide which nodes are in it. */
 export interface SliceQuestion {
   readonly slice: ElementRule
-  /** The same slice in other profiles; asked when its own rules do not decide. */
+  /** The same slice in other profiles; used when its own rules do not decide. */
   readonly same: readonly ElementRule[]
   readonly discriminators: readonly Discriminator[]
 }
 
-/** Whether a node is in a slice. Without discriminators it is when it obeys the slice's rules. */
+/** Whether a node is in a slice. Without discriminators, it is if it conforms to the rules of the slice. */
 export function isInSlice(run: Run, node: FhirNode, { slice, same, discriminators }: SliceQuestion): boolean {
   if (discriminators.length === 0) return conforms(run, node, { rules: [slice], key: `${slice.profile}#${slice.id}` })
   return decisionBy(run, node, { rules: [slice], discriminators }) ?? decisionBy(run, node, { rules: same, discriminators }) ?? false
@@ -36,7 +36,7 @@ interface Deciding {
   readonly discriminators: readonly Discriminator[]
 }
 
-/** `undefined` when the rules say nothing about what the discriminators look at. */
+/** Decides by some rules; `undefined` when they state nothing about what the discriminators refer to. */
 function decisionBy(run: Run, node: FhirNode, { rules, discriminators }: Deciding): boolean | undefined {
   const answers = discriminators.map((discriminator) => {
     const start: DiscriminatorTarget = { nodes: [node], rules }
@@ -72,7 +72,7 @@ function childrenOf(run: Run, nodes: readonly FhirNode[], name: string): readonl
   return into
 }
 
-/** Rules with those of the one profile that each puts on its type. */
+/** Rules with those of the profile on their type, if the type has exactly one. */
 function withTypeProfiles(run: Run, rules: readonly ElementRule[]): readonly ElementRule[] {
   if (rules.every(({ types }) => types.every(({ profiles }) => profiles.length !== 1))) return rules
   return rules.flatMap((rule) => [
@@ -88,7 +88,7 @@ function childRules(run: Run, rules: readonly ElementRule[], name: string): read
   })
 }
 
-/** What a fixed value or pattern of the whole says about one member. */
+/** The fixed value or pattern of one member, from that of the whole value. */
 function impliedRules(rule: ElementRule, name: string): readonly ElementRule[] {
   return (['fixed', 'pattern'] as const).flatMap((kind) => {
     const whole = rule.value[kind]
@@ -113,7 +113,7 @@ function resolved(run: Run, { nodes, rules }: DiscriminatorTarget): Discriminato
   }
 }
 
-/** `undefined` when the rules say nothing about what the discriminator looks at. */
+/** Decides by one discriminator; `undefined` when the rules state nothing about what it refers to. */
 function decision(run: Run, place: DiscriminatorTarget, { type }: Discriminator): boolean | undefined {
   const { nodes, rules } = place
   switch (type) {
@@ -135,7 +135,7 @@ function existence(nodes: readonly FhirNode[], rules: readonly ElementRule[]): b
   return rules.some(({ min }) => min > 0) ? nodes.length > 0 : undefined
 }
 
-/** An element without types of its own has those of its base; only the root of a definition, and a choice, say more by their names. */
+/** A rule without types has those of its base; only for the root of a definition, and for a choice, the name restricts the type. */
 function hasType(run: Run, node: FhirNode, { types, path, isChoice }: ElementRule): boolean {
   if (types.length === 0) return path === node.type.name || (path.includes('.') && !isChoice)
   return types.some(({ code, profiles }) => {
@@ -157,7 +157,7 @@ function fitsProfile(run: Run, node: FhirNode, canonical: string): boolean {
   return root.isBase || conforms(run, node, { rules, key: canonical })
 }
 
-/** Each rule that states a value must find it in some node; one for another type of a choice decides nothing. */
+/** Whether each rule that states a value finds it in some node. Rules for another type of a choice do not decide. */
 function byValue(run: Run, nodes: readonly FhirNode[], rules: readonly ElementRule[]): boolean | undefined {
   const deciding = rules.filter(statesValue)
   if (deciding.length === 0) return undefined
@@ -192,21 +192,21 @@ function urlOf({ value }: FhirNode): unknown {
   return isObject(value) ? value['url'] : undefined
 }
 
-/** The url of the extensions in a slice: fixed in place, or that of the definition that the slice names. */
+/** The url of the extensions in a slice: the fixed one, or that of the definition that the slice names. */
 export function extensionUrl(slice: ElementRule): string | undefined {
   const fixed = slice.children.get('url')?.value.fixed
   if (typeof fixed === 'string') return fixed
   return slice.types[0]?.profiles[0]?.split('|', 1)[0]
 }
 
-/** A slice as expressions name it. */
+/** A slice in the form in which expressions name it. */
 interface SliceName {
   /** Canonical of the profile that has the slice. */
   readonly profile: string
   readonly name: string
 }
 
-/** Whether a node is in a slice of a profile on the resource that it is in; `undefined` when there is no such slice. */
+/** Whether a node is in a slice of a profile on its resource; `undefined` when there is no such slice. */
 export function isInNamedSlice(run: Run, node: FhirNode, { profile: canonical, name }: SliceName): boolean | undefined | Pending {
   const profile = run.definitions.profile(canonical)
   if (profile === undefined || profile === PENDING) return profile

@@ -5,7 +5,7 @@ import type { Discriminator, ElementRule } from '../../run/element-rule.js'
 import type { Run } from '../../run/run.js'
 import type { SliceQuestion } from './slice-match.js'
 
-/** Why it cannot be decided what is in a slice, as the end of a sentence; `undefined` where its definition is sound. */
+/** Why it cannot be decided which nodes are in a slice, as the end of a sentence; `undefined` when its definition is sound. */
 export function sliceObstacle(run: Run, type: string, { slice, same, discriminators }: SliceQuestion): string | undefined {
   for (const discriminator of discriminators) {
     const { path, steps } = discriminator
@@ -26,7 +26,7 @@ export function sliceObstacle(run: Run, type: string, { slice, same, discriminat
 
 const REFERRING: ReadonlySet<string> = new Set(['Reference', 'canonical', 'uri', 'url', 'Resource'])
 
-/** The names of a path that only goes through elements. */
+/** The names of a path of elements only; `undefined` for other paths. */
 function childNames(steps: readonly DiscriminatorStep[]): readonly string[] | undefined {
   const names = steps.flatMap((step) => (step.kind === 'child' ? [step.name] : []))
   return names.length === steps.length ? names : undefined
@@ -38,7 +38,7 @@ interface Way {
   readonly names: readonly string[]
 }
 
-/** What is said at the end of a path; `undefined` when something above says a value, or the path goes through a choice. */
+/** The rules at the end of a path; `undefined` when an element above states a value, or the path goes through a choice. */
 function placeIn(run: Run, { type, rules, names }: Way): Omit<Discriminated, 'discriminator'> | undefined | Pending {
   let [parent, wanted]: [string, readonly ElementRule[]] = [type, rules]
   for (const name of names.slice(0, -1)) {
@@ -57,18 +57,18 @@ function placeIn(run: Run, { type, rules, names }: Way): Omit<Discriminated, 'di
   }
 }
 
-/** Whether a rule says something of a whole value, and so of what is inside. */
+/** Whether a rule restricts a whole value, and thus its content. */
 function saysValue({ value, bindings, types, max }: ElementRule): boolean {
   return Object.keys(value).length > 0 || bindings.length > 0 || types.some(({ profiles }) => profiles.length > 0) || max === 0
 }
 
 interface Discriminated {
   readonly discriminator: Discriminator
-  /** What the slice says of the element. */
+  /** The rules of the slice for the element. */
   readonly wanted: readonly ElementRule[]
-  /** What its type says. */
+  /** The rule of its type. */
   readonly general: ElementRule | undefined
-  /** True where a binding of the base may distinguish slices: those of examples are not known here. */
+  /** True when a binding of the base may distinguish slices; bindings to examples are not known here. */
   readonly isBindable: boolean
 }
 
@@ -86,7 +86,7 @@ function obstacleAt({ discriminator: { type, path }, wanted, general, isBindable
 
 const CODED: ReadonlySet<string> = new Set(['CodeableConcept', 'Coding', 'code', 'Quantity', 'Extension'])
 
-/** Texts that only the examples of choices are bound in, as in the answers of questionnaires. */
+/** Texts that are bound only in choices, to examples, such as the answers of questionnaires. */
 const TEXTS: ReadonlySet<string> = new Set(['string', 'uri', 'url', 'canonical'])
 
 function isBindable({ model }: Run, type: string, child: string | undefined): boolean {
@@ -95,7 +95,7 @@ function isBindable({ model }: Run, type: string, child: string | undefined): bo
   return slots.some((slot) => CODED.has(slot.type) || (slot.isChoice && TEXTS.has(slot.type)))
 }
 
-/** Whether a rule says anything by which values can be distinguished. */
+/** Whether a rule states anything that distinguishes values. */
 function tellsValue(rule: ElementRule): boolean {
   const { value, bindings, children, slices, types, constraints } = rule
   return (
@@ -113,7 +113,7 @@ function isDecisive(rule: ElementRule | undefined): boolean {
   return rule !== undefined && (rule.min > 0 || rule.max === 0)
 }
 
-/** The first step of a path that the types do not have, as far as the path goes through elements of known types only. */
+/** The first step of a path that the types do not have, as far as the path goes through elements of known types. */
 function unknownStep({ model }: Run, from: string, steps: readonly DiscriminatorStep[]): string | undefined {
   let type = model.type(from)
   for (const step of steps) {

@@ -5,17 +5,17 @@ import type { ElementIndex } from '../../run/indexes.js'
 import type { Run } from '../../run/run.js'
 import { elementAtPath } from '../../profile/element-at-path.js'
 
-/** What an ElementDefinition is looked up by. */
+/** Id and path, by which an ElementDefinition is looked up. */
 export interface ElementName {
   readonly id: string | undefined
   readonly path: string
 }
 
 /**
- * What a definition, or the nearest of those on which it builds, says about an element: by id, else about all that it is a slice of. Below an element
- * of a data type that is what the type says.
+ * The ElementDefinition of an element in a definition or the nearest of its bases: by id, or else that of the element of which it is a slice. Below an
+ * element of a data type, that of the type.
  *
- * @param member What has to be said; without it anything.
+ * @param member The member that the ElementDefinition must have; any ElementDefinition will do when absent.
  */
 export function baseElement(run: Run, canonical: string, name: ElementName, member?: string): JsonObject | undefined | Pending {
   const seen = new Set<string>()
@@ -49,7 +49,7 @@ function withoutLastSlice(id: string): string | undefined {
   return id.slice(0, start) + (end < 0 ? '' : id.slice(end))
 }
 
-/** The first of each in the snapshot, else in the differential. */
+/** Indexes the ElementDefinitions. Of several, the first in the snapshot counts, or else the first in the differential. */
 function elementIndex(definition: JsonObject): ElementIndex {
   const parts = ['snapshot', 'differential'].flatMap((part) => objectsAt(objectAt(definition, part), 'element')).toReversed()
   return {
@@ -59,18 +59,18 @@ function elementIndex(definition: JsonObject): ElementIndex {
   }
 }
 
-/** Neither a slice nor in one. */
+/** True for an element that is neither a slice nor in one. */
 function isOfAll(element: JsonObject): boolean {
   return element['sliceName'] === undefined && stringAt(element, 'id')?.includes(':') !== true
 }
 
-/** `Observation.value[x]` for `Observation.valueQuantity`. */
+/** True for the element `Observation.value[x]` and the path `Observation.valueQuantity`. */
 function isChoiceOf(element: JsonObject, path: string): boolean {
   const own = stringAt(element, 'path') ?? ''
   return own.endsWith('[x]') && path.startsWith(own.slice(0, -3)) && /^[A-Z]\w*$/.test(path.slice(own.length - 3))
 }
 
-/** What the type of an element's parent says about it; `undefined` where that has several types, or is not known. */
+/** The ElementDefinition of an element in the type of its parent; `undefined` when the parent has several types, or an unknown one. */
 export function elementOfType(run: Run, { path }: Pick<ElementName, 'path'>): JsonObject | undefined | Pending {
   const end = path.lastIndexOf('.')
   const [type, ...others] = end < 0 ? [] : (elementAtPath(run.model, path.slice(0, end))?.types ?? [])

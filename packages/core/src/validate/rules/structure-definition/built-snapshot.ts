@@ -4,7 +4,7 @@ import { objectAt, objectsAt, type JsonObject } from '../../../json/index.js'
 import { buildSnapshot, type BuiltSnapshot, type SnapshotSource } from '../../../snapshot/index.js'
 import type { Run } from '../../run/run.js'
 
-/** What a differential gives; `undefined` when it cannot be applied, or when a definition is still awaited. */
+/** The snapshot that a differential results in; `undefined` when it cannot be applied, or when a definition is pending. */
 export async function builtSnapshot({ definitions, scheduler }: Run, definition: JsonObject): Promise<BuiltSnapshot | undefined> {
   let isPending = false
   const find: SnapshotSource['find'] = (canonical) => {
@@ -16,7 +16,7 @@ export async function builtSnapshot({ definitions, scheduler }: Run, definition:
     const built = await buildSnapshot(definition, { pace: { step: scheduler.turn }, find })
     return isPending ? undefined : built
   } catch (error) {
-    // Bases that are unknown, in a circle or of another type are reported as such.
+    // Other rules report bases that are unknown, circular or of another type.
     if (error instanceof OperationError && UNFIT.has(error.code)) return undefined
     throw error
   }
@@ -24,7 +24,7 @@ export async function builtSnapshot({ definitions, scheduler }: Run, definition:
 
 const UNFIT: ReadonlySet<string> = new Set(['definition-invalid', 'definition-not-found', 'too-costly'])
 
-/** The snapshot of a known definition: its own, else what its differential gives; `undefined` where that cannot be applied. */
+/** The snapshot of a known definition: its own, or else the result of its differential; `undefined` when that cannot be applied. */
 export async function snapshotOf(run: Run, canonical: string): Promise<readonly JsonObject[] | undefined | Pending> {
   const found = run.definitions.definition('StructureDefinition', canonical)
   if (found === undefined || found === PENDING) return found

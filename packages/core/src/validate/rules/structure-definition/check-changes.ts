@@ -19,7 +19,7 @@ export const DEFINITION_VALUE: FindingDefinition = defineFinding(
   'Keep the fixed value of the base, and everything that its pattern has.',
 )
 
-/** Checks that a profile does not change what its base has decided: fixed values and patterns, required bindings, mustSupport. */
+/** Checks that a profile does not change the decisions of its base: fixed values and patterns, required bindings, mustSupport. */
 export async function checkChanges({ run, definition }: DifferentialCheck, elements: readonly ElementCheck[]): Promise<void> {
   const base = textOf(definition, 'baseDefinition')
   if (base === undefined) return
@@ -77,7 +77,7 @@ function checkFlags(run: Run, definition: FhirNode, { path, own, base }: Change)
   if (needed(own) === false && needed(base) === true) say(`${quoted(path)} must have a value in the base, which a profile cannot relax.`)
 }
 
-/** A required binding stays required, to the same value set or a part of it. */
+/** Checks that a required binding stays required, to the same value set or a part of it. */
 function checkBinding(run: Run, definition: FhirNode, { path, own, base }: Change): void {
   const [mine, theirs] = [objectAt(own, 'binding'), objectAt(base, 'binding')]
   if (mine === undefined || theirs?.['strength'] !== 'required') return
@@ -108,7 +108,7 @@ export function codesBeside({ definitions }: Run, set: string, other: string): r
   return list.members().flatMap((code) => (whole.has(code) === 'out' ? [code.code] : []))
 }
 
-/** The value of an extension of FHIR on an ElementDefinition or type that is set to true. */
+/** True when an extension of FHIR on an ElementDefinition or type has the value true. */
 export function isMarked(element: JsonObject, name: string): boolean {
   return extensionValue(element, name) === true
 }

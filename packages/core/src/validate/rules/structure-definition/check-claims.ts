@@ -15,7 +15,7 @@ const TOOLS = 'http://hl7.org/fhir/tools/StructureDefinition/'
 const INHERITS: ReadonlySet<unknown> = new Set([`${TYPE_URL}inherit-obligations`, `${TOOLS}inherit-obligations`])
 const FLAGS = [`${TYPE_URL}obligation-profile`, `${TYPE_URL}obligation-profile-flag`, `${TOOLS}obligation-profile`]
 
-/** Checks that the profile whose obligations are inherited is one of obligations, on the same base; and that a profile complies with those it says. */
+/** Checks that inherited obligations are those of an obligation profile on the same base, and that a profile complies with those that it names. */
 export async function checkInheritance(run: Run, definition: FhirNode, built: readonly JsonObject[] | undefined): Promise<void> {
   for (const extension of childrenOf(run, definition, 'extension')) {
     const url = textOf(extension, 'url')
@@ -72,7 +72,7 @@ function listed(problems: readonly { readonly text: string }[]): string {
   return [...named, ...(rest > 0 ? [`and ${rest} more`] : [])].join('; ')
 }
 
-/** Checks that the invariants on the contexts of an extension can be read, and name elements that the contexts have. */
+/** Checks that the context invariants of an extension can be parsed, and name elements that the contexts have. */
 export function checkContextInvariants(run: Run, definition: FhirNode, contexts: readonly FhirNode[]): void {
   const elements = contexts.filter((context) => textOf(context, 'type') === 'element').map((context) => textOf(context, 'expression') ?? '')
   const isOpen = contexts.some((context) => textOf(context, 'type') === 'extension') && elements.length === 0

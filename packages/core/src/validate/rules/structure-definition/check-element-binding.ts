@@ -9,7 +9,7 @@ import { canBind, DEFINITION_BINDING } from './check-types.js'
 import { elementAtPath } from '../../profile/element-at-path.js'
 import type { ElementCheck } from './element-place.js'
 
-/** Value sets of everything that a code system has, with the name of that. */
+/** Value sets of all codes of a code system, with its name. */
 const WHOLE: ReadonlyMap<string, string> = new Map([
   ['http://loinc.org/vs', 'LOINC'],
   ['http://snomed.info/sct?fhir_vs', 'SNOMED CT'],
@@ -26,7 +26,7 @@ const BINDABLE: ReadonlySet<string> = new Set([
   'CodeableReference',
 ])
 
-/** What additional bindings can be for, by the code system of purposes. */
+/** The purposes of additional bindings, from their code system. */
 const PURPOSES: ReadonlySet<unknown> = new Set([
   'maximum',
   'minimum',
@@ -40,7 +40,7 @@ const PURPOSES: ReadonlySet<unknown> = new Set([
   'component',
 ])
 
-/** Checks the binding of an element of a differential; it holds for each type of the element that can be bound. */
+/** Checks the binding of an element in a differential, which applies to each type of the element that can be bound. */
 export function checkBinding(definition: FhirNode, element: ElementCheck): void {
   const { run, node } = element
   const types = childrenOf(run, node, 'type').flatMap((type) => textOf(type, 'code') ?? [])
@@ -53,7 +53,10 @@ export function checkBinding(definition: FhirNode, element: ElementCheck): void 
   checkBoundTo(definition, element)
 }
 
-/** Checks what an element is bound to: a value set that is known, with the codes that are meant; only experiments, and examples, use experiments. */
+/**
+ * Checks that the value set of a binding is known and is not just all codes of a code system. Only experimental profiles, and example bindings, may use
+ * an experimental one.
+ */
 export function checkBoundTo(definition: FhirNode, { run, node, place }: ElementCheck): void {
   const types = childrenOf(run, node, 'type').flatMap((type) => textOf(type, 'code') ?? [])
   const bound = types.length > 0 ? types : (place?.slots.map(({ type }) => type) ?? [])
@@ -72,7 +75,7 @@ export function checkBoundTo(definition: FhirNode, { run, node, place }: Element
   }
 }
 
-/** A further binding is to a value set that is known, too, for one purpose, and says where it applies by elements of the profile. */
+/** Checks that an additional binding has a known value set and one purpose, and that its usage names elements of the profile. */
 function checkAdditional(run: Run, definition: FhirNode, extension: FhirNode): void {
   const parts = childrenOf(run, extension, 'extension')
   if (parts.filter((part) => textOf(part, 'url') === 'purpose').length > 1)

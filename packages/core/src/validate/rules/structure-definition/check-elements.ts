@@ -30,7 +30,7 @@ export const DEFINITION_PATH: FindingDefinition = defineFinding(
   'value',
   'Correct the path, or move the element to its position in the base.',
 )
-/** A slice that is not marked as mustSupport, of an element that is. */
+/** A slice that is not mustSupport, of an element that is. */
 export const DEFINITION_MUST_SUPPORT: FindingDefinition = defineFinding(
   'definition-must-support',
   'warning',
@@ -65,7 +65,7 @@ export async function checkElements(check: DifferentialCheck, nodes: readonly Fh
   await checkSnapshotSlices(check)
 }
 
-/** Checks that a differential can be applied to its base, and what comes of it. */
+/** Checks that a differential can be applied to its base, and checks the result. */
 async function checkApplication(check: DifferentialCheck, elements: readonly ElementCheck[]): Promise<void> {
   const { run, definition } = check
   const base = textOf(definition, 'baseDefinition')
@@ -110,14 +110,14 @@ function reportMisplaced({ run, definition }: DifferentialCheck, elements: reado
   })
 }
 
-/** What is inside an element of several types is not the same for each, so a differential has to name the type first. */
+/** True for an element inside one of several types. The content differs by type, so a differential must name the type first. */
 function isInChoice({ model }: Run, { path }: ElementCheck, narrowed: ReadonlySet<string>): boolean {
   const parent = path.slice(0, Math.max(0, path.lastIndexOf('.')))
   if (!parent.endsWith('[x]') || narrowed.has(parent) || /\.(?:id|extension)$/.test(path)) return false
   return (elementAtPath(model, parent)?.types ?? []).length > 1
 }
 
-/** Checks that an element is of the definition's own type, and that it slices only what comes several times or is of several types. */
+/** Checks that an element is of the definition's own type, and that it slices only elements that repeat or have several types. */
 function checkPlace({ run, definition, isConstraint }: DifferentialCheck, { node, path, place }: ElementCheck): void {
   const type = (textOf(definition, 'type') ?? '').replace(/^.*\//, '')
   const say = (at: FhirNode, text: string): void => run.findings.report(DEFINITION_PATH, at, { text, code: 'not-found' })
@@ -130,7 +130,7 @@ function checkPlace({ run, definition, isConstraint }: DifferentialCheck, { node
     say(node, `Only the definition of the type can define meaningWhenMissing for ${quoted(path)}.`)
 }
 
-/** Checks that the constraints on an element can be read, and name elements that there are; those of a snapshot are the whole. */
+/** Checks that the constraints on an element can be parsed and name existing elements. If there is a snapshot, its constraints are checked instead. */
 function checkExpressions({ run, definition }: DifferentialCheck, { node, place }: ElementCheck): void {
   const isWhole = childrenOf(run, definition, 'snapshot').length === 0
   for (const constraint of childrenOf(run, node, 'constraint')) {
@@ -168,7 +168,7 @@ function checkExpression(run: Run, constraint: FhirNode, { expression, types }: 
   })
 }
 
-/** A type without a code is only for what comes from other releases, and R4 is the first without. */
+/** Reports a type whose code has no value: such types are only for definitions of other releases, and R4 is the first without them. */
 function checkTypeCodes({ run, node, path }: ElementCheck): void {
   for (const type of childrenOf(run, node, 'type'))
     if (isObject(type.value) && type.value['_code'] !== undefined && textOf(type, 'code') === undefined && !hasTypeExtension(type.value))
@@ -183,7 +183,7 @@ function hasTypeExtension(type: JsonObject): boolean {
   return objectsAt(type, 'extension').some(({ url }) => url === 'http://hl7.org/fhir/StructureDefinition/structuredefinition-fhir-type')
 }
 
-/** A type or profile that must be supported is of an element that must be. */
+/** Reports a type or profile that is marked as mustSupport on an element that is not. */
 function checkTypeSupport({ run, node }: ElementCheck): void {
   if (!isObject(node.value) || node.value['mustSupport'] === true || childrenOf(run, resourceOf(node), 'snapshot').length > 0) return
   const marked = objectsAt(node.value, 'type').some((type) =>
@@ -199,7 +199,7 @@ function checkTypeSupport({ run, node }: ElementCheck): void {
     })
 }
 
-/** Checks that slices must be supported where what they slice must be, and are of its types. */
+/** Checks that slices are mustSupport if the sliced element is, and have its types. */
 async function checkSnapshotSlices({ run, definition, differential, built }: DifferentialCheck): Promise<void> {
   const own = isObject(definition.value) ? objectsAt(objectAt(definition.value, 'snapshot'), 'element') : []
   for (const { element, slices } of await slicedElements(run, own.length > 0 ? own : (built?.elements ?? [])))

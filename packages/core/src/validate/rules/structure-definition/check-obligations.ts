@@ -8,7 +8,7 @@ import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
 import { snapshotOf } from './built-snapshot.js'
 
-/** What an obligation profile must not state. */
+/** A statement that an obligation profile must not make. */
 export const DEFINITION_OBLIGATION: FindingDefinition = defineFinding(
   'definition-obligation',
   'error',
@@ -23,15 +23,14 @@ const FLAGS: ReadonlySet<unknown> = new Set([
   `${TOOLS}obligation-profile`,
 ])
 const OBLIGATIONS: ReadonlySet<unknown> = new Set([`${TYPE_URL}obligation`, `${TOOLS}obligation`])
-/** What an element of a profile of obligations may say besides its obligations. */
+/** The members that an element of an obligation profile may have besides its obligations. */
 const ALLOWED: ReadonlySet<string> = new Set(['id', 'path', 'min', 'max', 'mustSupport', 'binding'])
 
-/** Purposes of additional bindings that restrict codes, which no obligation does. */
+/** Purposes of additional bindings that restrict codes, which obligations do not. */
 const RESTRICTING: ReadonlySet<unknown> = new Set(['maximum', 'required', 'extensible'])
 
 /**
- * Checks a profile that says it only gives obligations: it may add those, mustSupport and further bindings to elements of its base, and change
- * nothing else.
+ * Checks an obligation profile: it may add obligations, mustSupport and additional bindings to elements of its base, and must not change anything else.
  *
  * @see https://hl7.org/fhir/extensions/StructureDefinition-obligation-profile-flag.html
  */
@@ -109,7 +108,10 @@ function refuse(run: Run, node: FhirNode, text: string): void {
   run.findings.report(DEFINITION_OBLIGATION, node, { text, expression: indexedPath(node) })
 }
 
-/** The path with an index at every member of an ElementDefinition, also where there can be only one: so HL7's validator names what has no place in such a profile. */
+/**
+ * The path with an index at every member of an ElementDefinition, even if it does not repeat: HL7's validator reports what such a profile must not have by
+ * this path.
+ */
 function indexedPath(node: FhirNode): string {
   const { parent, slot, index } = node
   if (parent === undefined || slot === undefined || node.type.name === 'ElementDefinition') return pathOf(node)

@@ -25,7 +25,7 @@ export const DEFINITION_EXPRESSION: FindingDefinition = defineFinding(
   'Correct the FHIRPath expression of the constraint.',
 )
 
-/** Checks that a profile takes nothing back that its base demands of the number of an element. A slice of the base need not occur in the profile. */
+/** Checks that a profile does not relax the cardinality of an element of its base. The minimum of a slice may be lower. */
 export function checkRestrictions({ run, definition }: DifferentialCheck, elements: readonly ElementCheck[]): void {
   const base = textOf(definition, 'baseDefinition')
   if (base === undefined) return
@@ -54,7 +54,7 @@ function mostProblem({ max }: JsonObject, most: unknown): string | undefined {
   return isMore ? `has max = ${most} in the base, so max = ${max} is not allowed.` : undefined
 }
 
-/** Checks that a differential gives constraints of its own, and that a key always identifies the same one. */
+/** Checks that a differential states only constraints of its own, and that a key always identifies the same constraint. */
 export function checkConstraintKeys({ run, definition }: DifferentialCheck, elements: readonly ElementCheck[]): void {
   const url = textOf(definition, 'url') ?? ''
   const own = new Set<string | undefined>([undefined, url, formatCanonical(url, textOf(definition, 'version'))])
@@ -70,13 +70,13 @@ export function checkConstraintKeys({ run, definition }: DifferentialCheck, elem
   }
 }
 
-/** Every element has the one and every extension the other, in definitions of all types; they are checked as the shape of JSON, not as invariants. */
+/** Constraints of every element, and of every extension, in definitions of all types. They are checked as the shape of JSON, not as invariants. */
 const OF_ALL = [
   ['ele-1', 'hasValue() or (children().count() > id.count())'],
   ['ext-1', 'extension.exists() != value.exists()'],
 ] as const
 
-/** Expressions by key. */
+/** Inherited expressions by key. */
 function inheritedKeys(run: Run, definition: FhirNode): Map<string, string> {
   const base = textOf(definition, 'baseDefinition')
   const profile = base === undefined ? undefined : run.definitions.profile(base)

@@ -10,8 +10,8 @@ import { checkNumbers, inSnapshot, slicedBy } from './slice-numbers.js'
 import { DEFINITION_SLICING, idOf, typeSlice, type DifferentialCheck, type ElementCheck } from './element-place.js'
 
 /**
- * Checks that slices are set up before they are used, that each has a name of its own, that none sets up the slicing again, and that their numbers fit
- * those of what is sliced.
+ * Checks that slicing is set up before its slices, that each slice has a name of its own, that none sets up the slicing again, and that the numbers of
+ * slices fit those of the sliced element.
  */
 export async function checkSlices(check: DifferentialCheck, elements: readonly ElementCheck[]): Promise<void> {
   const { run, definition } = check
@@ -54,13 +54,13 @@ export async function checkSlices(check: DifferentialCheck, elements: readonly E
   checkRedefined(check, elements)
 }
 
-/** True for the id of a slice without a name, where the path is that of what it is a slice of. */
+/** True for the id of a slice without a name: its path is that of the sliced element. */
 function isNameless(id: string, path: string): boolean {
   const [last = '', name] = id.slice(id.lastIndexOf('.') + 1).split(':', 2)
   return name !== undefined && !last.endsWith('[x]') && last === path.slice(path.lastIndexOf('.') + 1)
 }
 
-/** By what slices of an element can name it, where the differential slices it. */
+/** The names by which slices can refer to an element, if the differential slices it. */
 function slicedNames(element: ElementCheck): readonly string[] {
   const { node, path } = element
   if (!isObject(node.value) || node.value['slicing'] === undefined) return []
@@ -69,12 +69,12 @@ function slicedNames(element: ElementCheck): readonly string[] {
 }
 
 interface Slicings {
-  /** Ids of the elements that are sliced, and their paths. */
+  /** Ids of the sliced elements, and their paths. */
   readonly sliced: ReadonlySet<string>
   readonly base: string
 }
 
-/** Extensions, and choices by type, are sliced without being set up. */
+/** Whether the slicing of an element is set up. Extensions, and choices by type, are always sliced. */
 function isSetUp(element: ElementCheck, { sliced, base }: Slicings): boolean {
   const { run, path } = element
   if (path.endsWith('xtension') || !path.includes('.') || isForType(element)) return true
@@ -91,8 +91,8 @@ function isForType(element: ElementCheck): boolean {
 }
 
 /**
- * Where the elements of a differential are in the snapshot that they give: at the place of the base's element, after what earlier ones added. Slices
- * add themselves, and elements inside a data type all that the type has. Empty when the base has no snapshot.
+ * The positions of a differential's elements in the resulting snapshot: the position of the base's element, after the elements that earlier ones added. A
+ * slice adds itself, and an element inside a data type adds all elements of the type. Empty when the base has no snapshot.
  */
 function snapshotIndexes(
   run: Run,
@@ -124,7 +124,7 @@ function snapshotIndexes(
   return indexes
 }
 
-/** A slice may have slices of its own, other than extensions, but cannot set up again what it is a slice of. */
+/** Reports a slice that sets up slicing again. It may only set up slices of its own, other than extensions. */
 function checkRedefined({ run, definition }: DifferentialCheck, elements: readonly ElementCheck[]): void {
   const resliced = new Set(elements.map((element) => outerSlice(idOf(element))))
   const slicings = new Map(elements.map((element) => [idOf(element), slicingOf(element)]))
@@ -142,7 +142,7 @@ function checkRedefined({ run, definition }: DifferentialCheck, elements: readon
   }
 }
 
-/** Extensions are sliced everywhere. */
+/** Whether the base slices an element. Extensions do not count, because they are sliced everywhere. */
 function isSlicedInBase(definition: FhirNode, { run, node, path }: ElementCheck): boolean {
   const id = slicedBy(textOf(node, 'id') ?? '')
   const found = path.endsWith('xtension') ? undefined : baseElement(run, textOf(definition, 'baseDefinition') ?? '', { id, path })

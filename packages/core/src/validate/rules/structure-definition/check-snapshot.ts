@@ -13,7 +13,7 @@ import { characteristicProblems, checkNamedProfiles, DEFINITION_BINDING } from '
 import { isSingle, type ElementCheck } from './element-place.js'
 import { isOfType } from './snapshot-problem.js'
 
-/** Checks the elements of a snapshot as far as they are wrong by themselves: values of other types, or of what repeats; members at the root. */
+/** Checks each element of a snapshot by itself: values of the wrong type or of repeating elements, and members that are wrong at the root. */
 export function checkSnapshot(run: Run, definition: FhirNode): void {
   checkSnapshotExpressions(run, definition)
   const isConstraint = textOf(definition, 'derivation') === 'constraint'
@@ -36,7 +36,7 @@ function placedElement(run: Run, node: FhirNode): ElementCheck {
   return { run, node, path, place: elementAtPath(run.model, path) }
 }
 
-/** Checks what a profile says of an element besides what the definitions of FHIR do. */
+/** Checks that apply to elements of profiles, but not to FHIR's own definitions. */
 function checkProfiled(element: ElementCheck): void {
   const { run, node } = element
   for (const text of characteristicProblems(run, node)) run.findings.report(DEFINITION_BINDING, node, { text })
@@ -58,7 +58,7 @@ function checkDefaultValue({ run, node }: ElementCheck): void {
       run.findings.report(DEFINITION_SNAPSHOT, node, { text: `The default value is of type ${type.name}, which the element cannot have.` })
 }
 
-/** A profile can give an element only types that it has. */
+/** Checks that a profile gives an element only types that it has. */
 function checkTypes({ run, node, path, place }: ElementCheck): void {
   const allowed = place?.slots.map(({ type }) => type) ?? []
   for (const type of childrenOf(run, node, 'type')) {
@@ -69,7 +69,7 @@ function checkTypes({ run, node, path, place }: ElementCheck): void {
   }
 }
 
-/** A key identifies the same constraint wherever it stands. */
+/** Checks that a key always identifies the same constraint. */
 function checkKeys(run: Run, element: FhirNode, keys: Map<string, string>): void {
   for (const constraint of childrenOf(run, element, 'constraint')) {
     const [key, expression] = [textOf(constraint, 'key'), textOf(constraint, 'expression')]
@@ -83,10 +83,10 @@ function checkKeys(run: Run, element: FhirNode, keys: Map<string, string>): void
 
 const AT_ROOT = ['sliceName', 'slicing', 'requirements', 'defaultValue', 'fixed', 'pattern', 'example', 'minValue', 'maxValue']
 
-/** What only values have. Published definitions of types say it of elements, as a profile would do it. */
+/** Members that apply only to values. Published definitions of types state them for elements, as a profile would. */
 const OF_VALUES: ReadonlySet<string> = new Set(['fixed', 'pattern', 'minValue', 'maxValue'])
 
-/** What ElementDefinitions cannot say at the root, or in the definition of a type. */
+/** Reports members that ElementDefinitions must not have at the root, or in the definition of a type. */
 function checkMembers(run: Run, element: FhirNode, isConstraint: boolean): void {
   const path = textOf(element, 'path') ?? ''
   const isRoot = !path.includes('.')
@@ -100,7 +100,7 @@ function checkMembers(run: Run, element: FhirNode, isConstraint: boolean): void 
   if (!isRoot) for (const name of ['min', 'max'].filter((one) => !has(one))) say(`${quoted(path)} must have ${name}.`)
 }
 
-/** A profile on a data type may say what values have. */
+/** The members that are not allowed at the root. A profile on a data type may restrict its values. */
 function prohibitedAtRoot({ model }: Run, type: string, isConstraint: boolean): readonly string[] {
   if (!isConstraint) return AT_ROOT
   const always = model.type(type)?.kind === 'resource' ? AT_ROOT : AT_ROOT.filter((name) => !OF_VALUES.has(name))

@@ -78,7 +78,7 @@ function elementsIn({ value }: FhirNode, part: string): readonly JsonObject[] | 
   return isObject(value) && isObject(value[part]) ? objectsAt(value[part], 'element') : undefined
 }
 
-/** What logical models build on that are neither resources nor types: it has no elements, and no definition in R4. */
+/** The base of logical models that are neither resources nor types. It has no elements, and no definition in R4. */
 const ANYTHING = `${TYPE_URL}Base`
 
 function checkBase(run: Run, node: FhirNode): void {
@@ -119,7 +119,7 @@ function checkDerivation(run: Run, node: FhirNode, base: JsonObject): void {
   }
 }
 
-/** What is abstract is used through definitions that build on it. */
+/** Reports an abstract definition that no other one is derived from. */
 function checkAbstract(run: Run, node: FhirNode): void {
   const url = textOf(node, 'url')
   if (!isObject(node.value) || node.value['abstract'] !== true || url === undefined || run.definitions.isBase(url) !== false) return
@@ -142,7 +142,7 @@ function isCircular(run: Run, node: FhirNode): boolean {
 
 const EXTENSION = 'http://hl7.org/fhir/StructureDefinition/Extension'
 
-/** The url of an extension is that of its definition; a profile on an extension has it from there. */
+/** Checks that the definition of an extension fixes the url to its own. A profile on an extension inherits it. */
 function checkExtensionUrl(run: Run, node: FhirNode): void {
   if (textOf(node, 'baseDefinition') !== EXTENSION) return
   const url = textOf(node, 'url') ?? ''
@@ -153,10 +153,10 @@ function checkExtensionUrl(run: Run, node: FhirNode): void {
   run.findings.report(DEFINITION_EXTENSION_URL, node, { text: `The definition must fix the url of the extension to ${quoted(url)}.` })
 }
 
-/** Names for resources with a url and a status, which R5 has and definitions for R4 use. */
+/** R5's names for resources with a url and a status, which definitions for R4 use. */
 const LATER: ReadonlySet<string> = new Set(['CanonicalResource', 'MetadataResource'])
 
-/** Checks the contexts of an extension: existing elements, and not every element; only extensions have contexts. */
+/** Checks that the contexts of an extension are existing elements and not every element, and that only extensions have contexts. */
 function checkContexts(run: Run, node: FhirNode): void {
   const contexts = childrenOf(run, node, 'context')
   if (textOf(node, 'type') === 'Extension') {
@@ -179,12 +179,12 @@ function checkContext(run: Run, context: FhirNode): void {
   if (type === 'fhirpath' && isKnown) warn(`${quoted(expression)} is an element, so the context should be of the type element.`)
   if (type !== 'element') return
   if (expression === 'Element') warn('The context Element allows the extension everywhere; name the elements that it is for.')
-  // An extension on the context may say that it is one of another release.
+  // An extension on the context may state that it is an element of another release.
   else if (!isKnown && childrenOf(run, context, 'extension').length === 0)
     reportWrong(run, context, `Unknown element ${quoted(expression)}.`)
 }
 
-/** True for an element of a definition, by canonical and id. Of slices, and of definitions that are not here, nothing is known. */
+/** True for an element of a definition, by canonical and id; also for slices, and elements of definitions that are not available, as these are not known. */
 function isInDefinition(run: Run, expression: string): boolean {
   const context = profileContext(expression)
   const profile = context === undefined ? undefined : run.definitions.profile(context.canonical)
@@ -192,7 +192,7 @@ function isInDefinition(run: Run, expression: string): boolean {
   return profile.elements.has(context.element) || elementAtPath(run.model, context.element.replaceAll(/:[^.]*/g, '')) !== undefined
 }
 
-/** True for one type of a choice, by its name in JSON: the element that contexts mean has all of them. */
+/** True for the JSON name of one type of a choice. Contexts must name the choice, which has all types. */
 function isOneType({ slots }: ElementAtPath, path: string): boolean {
   const name = path.slice(path.lastIndexOf('.') + 1).replace('[x]', '')
   return slots.some((slot) => slot.isChoice && slot.name !== name)

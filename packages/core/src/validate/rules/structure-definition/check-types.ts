@@ -26,10 +26,10 @@ export const DEFINITION_TYPE_PROFILE: FindingDefinition = defineFinding(
 const WHOLE_NUMBERS = ['integer', 'unsignedInt', 'positiveInt']
 const TIMES = ['date', 'dateTime', 'instant', 'time']
 
-/** Types that a binding can be for, as eld-11 lists them; so it can for what derives from these, such as id and Age. */
+/** Types that can be bound, as eld-11 lists them. Types that derive from these, such as id and Age, can be bound, too. */
 const BINDABLE: ReadonlySet<string> = new Set(['code', 'string', 'uri', 'Coding', 'CodeableConcept', 'Quantity', 'CodeableReference'])
 
-/** Whether any of some types has codes to bind; one that is not known may have. */
+/** Whether any of the types has codes that can be bound; true for an unknown type. */
 export function canBind(model: TypeModel, types: readonly string[]): boolean {
   return types.length === 0 || types.some((name) => isBindable(model, name))
 }
@@ -52,7 +52,7 @@ const CONTINUOUS = ['decimal', 'dateTime', 'instant', 'time', 'Quantity', 'Age',
 /** Types whose values have octets. */
 const SIZED = ['base64Binary', 'Attachment']
 
-/** What only elements of some types can have: the members that say it, its name, and whether a type can have it. */
+/** Characteristics that only some types can have: the members that state them, their name, and whether a type can have them. */
 const CHARACTERISTICS: readonly (readonly [member: RegExp, name: string, isFor: (type: string, model: TypeModel) => boolean])[] = [
   [/^binding$/, 'a binding', (type, model) => isBindable(model, type)],
   [/^(?:min|max)Value[A-Z]/, 'a minimum or maximum value', (type) => ORDERED.includes(type)],
@@ -63,7 +63,7 @@ const CHARACTERISTICS: readonly (readonly [member: RegExp, name: string, isFor: 
 ]
 const VALUE = /^(?:fixed|pattern)([A-Z]\w*)$/
 
-/** Checks that what an element says about its value makes sense for its types. */
+/** Checks that the characteristics that an element states fit its types. */
 export function checkCharacteristics({ run, node, place }: ElementCheck, definition: FhirNode): void {
   const stated = childrenOf(run, node, 'type').flatMap((type) => textOf(type, 'code') ?? [])
   const types = stated.length > 0 ? stated : typesAt(place)
@@ -74,7 +74,7 @@ export function checkCharacteristics({ run, node, place }: ElementCheck, definit
   for (const text of strayValues(members, types)) run.findings.report(DEFINITION_BINDING, definition, { text, code: 'conflict' })
 }
 
-/** What an element of a snapshot says that none of its types can have; the root is of the type that is defined. */
+/** Characteristics that an element of a snapshot states, but that none of its types can have. The root has the type that is defined. */
 export function characteristicProblems(run: Run, node: FhirNode): readonly string[] {
   const path = textOf(node, 'path') ?? ''
   const types = path.includes('.') ? childrenOf(run, node, 'type').flatMap((type) => textOf(type, 'code') ?? []) : [path]
@@ -82,13 +82,13 @@ export function characteristicProblems(run: Run, node: FhirNode): readonly strin
   return problemsOf(run.model, membersOf(node.value), { types, values: types })
 }
 
-/** The types of an element by its definition; at the root that which is defined. */
+/** The types of an element by its definition; for the root, the type that is defined. */
 function typesAt(place: ElementCheck['place']): readonly string[] {
   const { slots = [], types = [] } = place ?? {}
   return slots.length > 0 ? slots.map(({ type }) => type) : types.map(({ name }) => name)
 }
 
-/** Names of members, also those that extensions and types of the element add. */
+/** Names of members, including those that extensions and types of the element add. */
 function membersOf(element: JsonObject): readonly string[] {
   const extensions = objectsAt(element, 'extension').flatMap(({ url }) =>
     typeof url === 'string' ? [`extension:${url.replace(TYPE_URL, '')}`] : [],
@@ -97,7 +97,7 @@ function membersOf(element: JsonObject): readonly string[] {
   return [...Object.keys(element), ...extensions, ...(hasTargets ? ['targetProfile'] : [])]
 }
 
-/** @param values Those of the types that are values, as resources are not. */
+/** @param values The types that have values, which resources do not. */
 function problemsOf(
   model: TypeModel,
   members: readonly string[],
@@ -116,7 +116,7 @@ function strayValues(members: readonly string[], types: readonly string[]): read
   return stray.map((type) => `The element has a value of type ${type}, but is of type ${types.join(' or ')}.`)
 }
 
-/** Checks that the profiles that an element's types name are known, and that those on the type itself are for that type. */
+/** Checks that the profiles named by an element's types are known, and that those on a type are for that type. */
 export function checkTypeProfiles({ definition, built }: DifferentialCheck, element: ElementCheck): void {
   const { run, node, path } = element
   for (const type of childrenOf(run, node, 'type')) {
@@ -137,7 +137,7 @@ export function checkTypeProfiles({ definition, built }: DifferentialCheck, elem
   }
 }
 
-/** Checks the profiles and the targets that a type of an element names, each by itself. */
+/** Checks the profiles and the targets that a type of an element names, each on its own. */
 export function checkNamedProfiles(run: Run, type: FhirNode): void {
   const code = textOf(type, 'code')
   const path = (type.parent && textOf(type.parent, 'path')) ?? ''
@@ -154,7 +154,7 @@ function isUnknownProfile({ definitions }: Run, canonical: unknown): boolean {
   )
 }
 
-/** @param code The type that the profile must be for, if it must. */
+/** @param code The type that the profile must be for; any type when absent. */
 function checkProfile(run: Run, profile: FhirNode, code?: string): void {
   if (typeof profile.value !== 'string' || profile.value.startsWith('#')) return
   const found = run.definitions.definition('StructureDefinition', profile.value)
@@ -168,7 +168,7 @@ function checkProfile(run: Run, profile: FhirNode, code?: string): void {
   }
 }
 
-/** Modifier extensions are in `modifierExtension`, and no others are. */
+/** Checks that modifier extensions are in `modifierExtension`, and others are not. */
 function checkModifier(run: Run, profile: FhirNode, path: string): void {
   const found = typeof profile.value === 'string' ? run.definitions.profile(profile.value) : undefined
   if (found === undefined || found === PENDING || found.extension === undefined) return
@@ -179,7 +179,7 @@ function checkModifier(run: Run, profile: FhirNode, path: string): void {
   })
 }
 
-/** References lead to resources, canonicals to definitions. */
+/** Checks that references lead to resources, and canonicals to definitions. */
 function checkTarget(run: Run, target: FhirNode, code: string | undefined): void {
   if (code !== undefined && code !== 'Reference' && code !== 'canonical' && code !== 'CodeableReference') {
     run.findings.report(DEFINITION_TYPE_PROFILE, target, { text: `The type ${quoted(code)} has no target profiles.`, severity: 'error' })
@@ -199,7 +199,7 @@ function hasCanonical({ model }: Run, type: unknown): boolean {
   return definition === undefined || type === 'Resource' || type === 'DomainResource' || definition.elements.has('url')
 }
 
-/** The type of a profile is that of the element, or derives from it without being a type to use by itself: SimpleQuantity, not Age. */
+/** Whether the type of a profile fits that of the element: it is the same, or derives from it if that is abstract. True for unknown types. */
 function isFor({ model }: Run, type: unknown, code: string | undefined): boolean {
   if (typeof type !== 'string' || code === undefined || type === code) return true
   if (!ABSTRACT_TYPES.has(code)) return model.type(type) === undefined || model.type(code) === undefined

@@ -11,7 +11,8 @@ import { slicePairs, type Compared, type ComplianceProblem, type SlicePairs } fr
 import { statedIn } from './stated-value.js'
 
 /**
- * Whether all that conforms to a profile conforms to another one, too: each element of that has a counterpart, which demands at least as much.
+ * Problems with a claim that everything which conforms to a profile conforms to another one, too: each element of the other must have a counterpart that
+ * requires at least as much.
  *
  * @see https://hl7.org/fhir/extensions/StructureDefinition-structuredefinition-compliesWithProfile.html
  */
@@ -34,8 +35,8 @@ interface Counterparts {
 }
 
 /**
- * What the profile says about an element of the other: itself, else of what is sliced, else of its type. None where it has no such slice, or forbids what
- * the element is in.
+ * The counterparts of an element of the claimed profile: the same element, or else the sliced one, or else that of the type. None when the profile has no
+ * such slice, or forbids an element around it.
  */
 function counterparts(run: Run, claimed: JsonObject, { pairs, known }: Counterparts): readonly JsonObject[] {
   const [id, path] = [stringAt(claimed, 'id') ?? '', stringAt(claimed, 'path') ?? '']
@@ -77,7 +78,7 @@ function numberProblems(own: JsonObject, claimed: JsonObject): readonly string[]
   ]
 }
 
-/** A fixed value is kept, a pattern has what the other has. */
+/** Checks that a fixed value is kept, and that a pattern includes everything in the claimed one. */
 function valueProblems(own: JsonObject, claimed: JsonObject): readonly string[] {
   const [fixed, pattern] = [statedIn(claimed, 'fixed'), statedIn(claimed, 'pattern')]
   const mine = statedIn(own, 'fixed')
@@ -118,7 +119,7 @@ function textsAt(object: JsonObject, name: string): readonly string[] {
   return Array.isArray(list) ? list.filter((item) => typeof item === 'string') : []
 }
 
-/** Whether a profile is another one, or builds on it; what is not known may. */
+/** Whether a profile is another one, or builds on it; true when that is not known. */
 function buildsOn(run: Run, canonical: string, wanted: string): boolean {
   const target = wanted.split('|', 1)[0]
   const seen = new Set<string>()
@@ -145,7 +146,7 @@ function limitProblems(own: JsonObject, claimed: JsonObject): readonly string[] 
 
 interface Bound {
   readonly stem: 'minValue' | 'maxValue'
-  /** Of the difference that is too much. */
+  /** The sign of a difference that is not allowed. */
   readonly sign: number
 }
 
@@ -156,7 +157,7 @@ function boundProblems(own: JsonObject, claimed: JsonObject, { stem, sign }: Bou
   return order !== undefined && order * sign > 0 ? [`has no such ${stem}: ${JSON.stringify(claimed[name])}`] : []
 }
 
-/** Constraints are compared by their expressions; warnings need not be kept. */
+/** Compares constraints by their expressions; warnings need not be kept. */
 function constraintProblems(own: JsonObject, claimed: JsonObject): readonly string[] {
   const mine = new Set(objectsAt(own, 'constraint').map(({ expression }) => expression))
   const lost = objectsAt(claimed, 'constraint').filter(
@@ -167,7 +168,7 @@ function constraintProblems(own: JsonObject, claimed: JsonObject): readonly stri
 
 const STRENGTHS = ['example', 'preferred', 'extensible', 'required']
 
-/** Bindings that require codes are kept, to the same codes or fewer. */
+/** Checks that bindings which require codes are kept, to the same codes or fewer. */
 function bindingProblems(run: Run, own: JsonObject, claimed: JsonObject): readonly ComplianceProblem[] {
   const [mine, theirs] = [objectAt(own, 'binding'), objectAt(claimed, 'binding')]
   const [set, other] = [stringAt(mine, 'valueSet'), stringAt(theirs, 'valueSet')]

@@ -7,14 +7,14 @@ import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
 
-/** What the rules of a differential work with. */
+/** The data for checking a differential. */
 export interface DifferentialCheck {
   readonly run: Run
   readonly definition: FhirNode
   readonly differential: FhirNode
   /** True for a profile, which cannot add elements. */
   readonly isConstraint: boolean
-  /** What the differential gives; absent when it cannot be applied, or not yet. */
+  /** The snapshot that the differential results in; `undefined` when it cannot be applied, or not yet. */
   readonly built: BuiltSnapshot | undefined
 }
 
@@ -23,20 +23,20 @@ export interface ElementCheck {
   readonly run: Run
   readonly node: FhirNode
   readonly path: string
-  /** Absent when the types do not know the element. */
+  /** `undefined` when the types do not have the element. */
   readonly place: ElementAtPath | undefined
 }
 
-/** The id of an ElementDefinition, its path where it has none. */
+/** The id of an ElementDefinition, or its path when it has none. */
 export function idOf({ node, path }: Pick<ElementCheck, 'node' | 'path'>): string {
   return textOf(node, 'id') ?? path
 }
 
 /** A slice of a choice for one of its types. */
 export interface TypeSlice {
-  /** `valueQuantity`. */
+  /** Such as `valueQuantity`. */
   readonly name: string
-  /** Id of the element that is sliced. */
+  /** Id of the sliced element. */
   readonly choice: string
 }
 
@@ -56,10 +56,10 @@ export function typeSlice(element: ElementCheck): TypeSlice | undefined {
   return isType ? { name, choice: id.replace(/:[^:.]*$/, '') } : undefined
 }
 
-/** Types of which nothing is itself, but only what derives from them. */
+/** Abstract types: every value is of a type that derives from them. */
 export const ABSTRACT_TYPES: ReadonlySet<string> = new Set(['Resource', 'DomainResource', 'Element', 'BackboneElement'])
 
-/** Slicing of what cannot be sliced, or by a discriminator that leads to nothing. */
+/** Slicing of an element that cannot be sliced, or by a discriminator that leads to nothing. */
 export const DEFINITION_SLICING: FindingDefinition = defineFinding(
   'definition-slicing',
   'error',
@@ -73,12 +73,12 @@ export function isSingle({ path, place }: Pick<ElementCheck, 'path' | 'place'>):
 }
 
 /**
- * The elements of a profile's differential that the base does not have at their position: unknown paths, and elements before others that
- * come earlier in the base. What the types of the release do not know at all, such as a logical model, is not judged.
+ * The elements of a profile's differential that the base does not have at their position: unknown paths, and elements before others that come earlier in
+ * the base. Elements that the types of the release do not have at all, such as those of a logical model, are not checked.
  */
 export function misplacedElements(run: Run, elements: readonly ElementCheck[]): readonly ElementCheck[] {
   const misplaced: ElementCheck[] = []
-  /** By path of a parent that is still open, seen from the end: the first place in the base of what follows in it. */
+  /** By path of a parent that is still open, from the end: the first position in the base of the elements that follow in it. */
   const first = new Map<string, number>()
   for (const element of elements.toReversed()) {
     run.scheduler.step()
@@ -94,7 +94,7 @@ export function misplacedElements(run: Run, elements: readonly ElementCheck[]): 
   return misplaced.toReversed()
 }
 
-/** Where the base has an element within its parent. Unknown names come last, as nothing can be said of their order. */
+/** The position of an element within its parent in the base. Unknown names come last, because their order is not known. */
 function positionIn({ model }: Run, parent: string, step: string): number {
   const [type] = (parent === '' ? undefined : elementAtPath(model, parent))?.types ?? []
   if (type === undefined) return Number.POSITIVE_INFINITY
@@ -104,7 +104,7 @@ function positionIn({ model }: Run, parent: string, step: string): number {
   return position < 0 ? Number.POSITIVE_INFINITY : position
 }
 
-/** Checks that the discriminators of a slicing lead to elements that what is sliced has. */
+/** Checks that the discriminators of a slicing lead to elements of the sliced element. */
 export function checkDiscriminators({ run, node, path, place }: ElementCheck): void {
   for (const discriminator of discriminatorsOf(run, node)) {
     const steps = textOf(discriminator, 'path')
@@ -136,7 +136,7 @@ function discriminatorsOf(run: Run, node: FhirNode): readonly FhirNode[] {
   return childrenOf(run, node, 'slicing').flatMap((slicing) => childrenOf(run, slicing, 'discriminator'))
 }
 
-/** What comes after a function, or in a resource of any type, is not followed. */
+/** Whether a path leads to an element. It is not followed after a function, or into a resource of any type. */
 function leadsSomewhere(model: TypeModel, start: readonly TypeDefinition[], path: string): boolean {
   let types = start
   for (const step of path.split('.')) {

@@ -6,7 +6,7 @@ import type { Run } from '../../run/run.js'
 import { baseElement } from './base-element.js'
 import { DEFINITION_SLICING, idOf, type DifferentialCheck, type ElementCheck } from './element-place.js'
 
-/** An element of a snapshot that is sliced, with its slices; slices of slices are not among them. */
+/** A sliced element of a snapshot and its slices, without the slices of slices. */
 export interface SlicedElement {
   /** Index in the snapshot. */
   readonly index: number
@@ -31,12 +31,15 @@ export function slicedBy(id: string): string {
   return id.slice(0, Math.max(0, id.lastIndexOf(':')))
 }
 
-/** The place of an element in the snapshot that a differential gives. */
+/** The path of an element in the snapshot that a differential results in. */
 export function inSnapshot(index: number): string {
   return `StructureDefinition.snapshot.element[${index}]`
 }
 
-/** Checks that what slices require and allow together fits what the differential says of the sliced element. A choice of types has one value at most. */
+/**
+ * Checks that the sums of the minimums and maximums of slices fit the cardinality that the differential states for the sliced element. Choices of types are
+ * skipped, because they have at most one value.
+ */
 export async function checkNumbers({ run, definition, built }: DifferentialCheck, elements: readonly ElementCheck[]): Promise<void> {
   if (built === undefined) return
   const own = new Map(elements.map((element) => [idOf(element), element]))
@@ -56,7 +59,7 @@ export async function checkNumbers({ run, definition, built }: DifferentialCheck
   }
 }
 
-/** Of the differential, else of the base: a snapshot has that of the slices where that is higher. */
+/** The minimum in the differential, or else in the base. That in the snapshot is not used: it is that of the slices if this is higher. */
 function statedMinimum(definition: FhirNode, element: ElementCheck): number {
   const { run, node, path } = element
   if (isObject(node.value) && typeof node.value['min'] === 'number') return node.value['min']
@@ -64,7 +67,7 @@ function statedMinimum(definition: FhirNode, element: ElementCheck): number {
   return base === undefined || base === PENDING ? 0 : leastOf(base)
 }
 
-/** @param min What is stated of the sliced element itself, if anything is. */
+/** @param min The minimum that is stated for the sliced element itself, if any. */
 function numberProblems(
   { element, slices }: SlicedElement,
   min: number | undefined,

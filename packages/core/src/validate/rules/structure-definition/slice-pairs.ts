@@ -5,28 +5,28 @@ import { equals } from '../value/compare-json.js'
 import { slicedElements, type SlicedElement } from './slice-numbers.js'
 import { statedIn } from './stated-value.js'
 
-/** Why a profile does not comply with another one, or why it is not known whether it does. */
+/** Why a profile does not comply with another one, or why this is not known. */
 export interface ComplianceProblem {
   readonly text: string
-  /** False when it is not known whether it does. */
+  /** False when it is not known whether the profile complies. */
   readonly isCertain: boolean
 }
 
-/** The elements of two snapshots: of the profile, and of that with which it says to comply. */
+/** The elements of two snapshots: of a profile, and of the one with which it claims to comply. */
 export interface Compared {
   readonly run: Run
   readonly own: readonly JsonObject[]
   readonly claimed: readonly JsonObject[]
 }
 
-/** Which slices of a profile are those of another one. */
+/** The correspondence between the slices of two profiles. */
 export interface SlicePairs {
-  /** The ids in the profile for one in the other: several where several slices correspond, none where it has no such slice. */
+  /** The ids in the profile that correspond to an id in the other one: several if several slices correspond, none if it has no such slice. */
   readonly idsOf: (id: string) => readonly string[]
   readonly problems: readonly ComplianceProblem[]
 }
 
-/** Pairs the slices of two profiles by what their discriminators say, and those of which they say nothing by their names. */
+/** Pairs the slices of two profiles by the values of their discriminators, and those without such values by their names. */
 export async function slicePairs({ run, own, claimed }: Compared): Promise<SlicePairs> {
   const pairs = new Map<string, readonly string[]>()
   const idsOf = (id: string): readonly string[] => {
@@ -54,7 +54,7 @@ function byId(elements: readonly JsonObject[]): ReadonlyMap<string, JsonObject> 
 /** A sliced element in both profiles. */
 interface Sides {
   readonly id: string
-  /** Absent where the profile does not slice it. */
+  /** `undefined` when the profile does not slice it. */
   readonly mine: SlicedElement | undefined
   readonly theirs: SlicedElement
   readonly elements: ReadonlyMap<string, JsonObject>
@@ -84,7 +84,7 @@ function pairSlice(
   const { id, mine, elements } = sides
   const discriminators = objectsAt(objectAt(sides.theirs.element, 'slicing'), 'discriminator')
   const found = (mine?.slices ?? []).filter((one) => isSame(one, slice, { discriminators, sides }))
-  // A choice that is narrowed to the type of the slice is the slice.
+  // A choice that is narrowed to the type of the slice corresponds to the slice.
   const whole = elements.get(id)
   const isNarrowed = mine === undefined && whole !== undefined && id.endsWith('[x]') && equals(typesOf(whole), typesOf(slice))
   const key = stringAt(slice, 'id') ?? ''
@@ -107,7 +107,7 @@ function isSame(own: JsonObject, claimed: JsonObject, { discriminators, sides }:
   })
 }
 
-/** What a slice says about what its slicing discriminates by; `undefined` where it says nothing, or in another resource. */
+/** The value that a slice states for a discriminator; `undefined` when it states none, or in another resource. */
 function discriminatorValue(slice: JsonObject, { type, path }: JsonObject, elements: ReadonlyMap<string, JsonObject>): unknown {
   const steps = String(path)
     .split('.')
@@ -145,7 +145,7 @@ function typesOf(element: JsonObject): readonly unknown[] {
   return objectsAt(element, 'type').map(({ code }) => code)
 }
 
-/** The profiles of what is of one type; `undefined` without any. */
+/** The profiles of the first type that has any; `undefined` when none has. */
 function profilesOf(element: JsonObject | undefined): unknown {
   return objectsAt(element, 'type').find(({ profile }) => profile !== undefined)?.['profile']
 }

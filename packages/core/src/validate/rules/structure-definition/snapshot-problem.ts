@@ -12,12 +12,12 @@ import { baseElement } from './base-element.js'
 import { elementAtPath } from '../../profile/element-at-path.js'
 import { ABSTRACT_TYPES, idOf, isSingle, typeSlice, type ElementCheck } from './element-place.js'
 
-/** A differential, and what it is applied to. */
+/** A differential and its base. */
 export interface Application {
   /** Canonical of the base. */
   readonly base: string
   readonly elements: readonly ElementCheck[]
-  /** What comes of it. */
+  /** The resulting snapshot. */
   readonly built: BuiltSnapshot | undefined
 }
 
@@ -43,7 +43,7 @@ export async function snapshotProblem({ base, elements, built }: Application): P
   return built?.problems.find(({ kind }) => REPORTED.has(kind))?.text
 }
 
-/** A path that two elements have, where nothing on it has slices. */
+/** A path that several elements have although nothing on it is sliced. */
 function repeatedPath(elements: readonly ElementCheck[], slices: ReadonlyMap<string, unknown>): string | undefined {
   const seen = new Set<string>()
   for (const element of elements) {
@@ -55,7 +55,7 @@ function repeatedPath(elements: readonly ElementCheck[], slices: ReadonlyMap<str
   return undefined
 }
 
-/** The id of an element that comes after what is inside of it. */
+/** The id of an element that comes after its content. */
 function lateElement(elements: readonly ElementCheck[]): string | undefined {
   const [stated, implied] = [new Set<string>(), new Set<string>()]
   for (const element of elements) {
@@ -93,11 +93,11 @@ function pathProblem(path: string): string | undefined {
 
 interface Applied extends ElementCheck {
   readonly base: string
-  /** The slices of the same path. */
+  /** The slices with the same path. */
   readonly slices: readonly ElementCheck[]
-  /** The number of slices by type of the same choice that may occur, itself among them. */
+  /** The number of slices by type of the same choice that may occur, including this one. */
   readonly beside: number
-  /** The types that the differential leaves choices, by their paths. */
+  /** The types that the differential leaves for choices, by path. */
   readonly narrowed: ReadonlyMap<string, readonly string[]>
 }
 
@@ -149,7 +149,7 @@ function summaryProblem(own: JsonObject, base: JsonObject, path: string): string
     : undefined
 }
 
-/** A choice is named `value[x]`, or with one of its types. */
+/** Checks that a choice is named `value[x]`, or with one of its types. */
 function choiceNameProblem({ run, path }: Applied): string | undefined {
   const end = path.lastIndexOf('.')
   const name = path.slice(end + 1)
@@ -167,7 +167,7 @@ function isChoiceName(name: string, stem: string): boolean {
   return name === stem || (name.startsWith(stem) && /^[A-Z]/.test(name.slice(stem.length)))
 }
 
-/** A short path names a type that the base still allows, and the slice that it is. */
+/** Checks that a short path names a type that the base still allows, and that its slice has the right name. */
 function narrowedProblem({ run, node, path, place, narrowed }: Applied, base: JsonObject): string | undefined {
   const [slot] = place?.slots ?? []
   const whole = `${path.slice(0, path.lastIndexOf('.') + 1)}${slot?.name}[x]`
@@ -180,7 +180,7 @@ function narrowedProblem({ run, node, path, place, narrowed }: Applied, base: Js
     : `${quoted(path)} is of type ${quoted(slot.type)}, but may only be of type ${allowed.join(', ')}.`
 }
 
-/** Slices of a choice by type are by type alone, in no order, and named after the type. */
+/** Checks that slices of a choice by type are by type alone, unordered, and named after the type. */
 function typeSlicingProblem({ node, path, slices }: Applied): string | undefined {
   const slicing = isObject(node.value) && path.endsWith('[x]') ? objectAt(node.value, 'slicing') : undefined
   if (slicing === undefined || !slices.every(({ node: { value } }) => isObject(value) && objectsAt(value, 'type').length === 1))
@@ -205,7 +205,7 @@ function nameProblem({ node }: ElementCheck, path: string): string | undefined {
   return own === name ? undefined : `The slice of ${quoted(path)} must be named ${quoted(name)}, not ${quoted(own)}.`
 }
 
-/** A short path such as `Observation.valueQuantity` is of the type that it names; a required slice by type leaves no room for others. */
+/** Checks that a short path such as `Observation.valueQuantity` has the type that it names, and that a required slice by type has no others beside it. */
 function choiceProblem(applied: Applied): string | undefined {
   const { run, node, path, place } = applied
   const [slot] = place?.slots ?? []
@@ -223,7 +223,7 @@ function mayOccur({ node }: ElementCheck): boolean {
   return isObject(node.value) && node.value['max'] !== '0'
 }
 
-/** Types that the base does not allow, and targets that it does not allow. */
+/** Reports types and targets that the base does not allow. */
 function typeProblem({ run, node, path, place }: Applied, base: JsonObject): string | undefined {
   const allowed = objectsAt(base, 'type')
   const slots = place?.slots.filter(({ type }) => type.includes('.')) ?? []
@@ -243,21 +243,21 @@ function typeProblem({ run, node, path, place }: Applied, base: JsonObject): str
   return undefined
 }
 
-/** What has elements of its own, such as Patient.contact, is of the type that these extend. */
+/** Whether a type fits an element. An element with elements of its own, such as Patient.contact, is of the type that these extend. */
 export function isOfType(run: Run, code: string, allowed: string): boolean {
   return allowed.includes('.') ? code === run.model.type(allowed)?.base : isAllowed(run, code, allowed)
 }
 
-/** A type that derives from another one stands for that where nothing is of the other one itself. */
+/** Whether a type fits an allowed one: it is the same, or derives from it if that is abstract. */
 function isAllowed({ model }: Run, code: string, allowed: string): boolean {
   const type = model.type(code)
   if (allowed === code || allowed === 'Any' || allowed === '*') return true
-  // Types of logical models have names that are URLs.
+  // Types of logical models are named by URLs.
   if (type === undefined) return isAbsoluteUri(code)
   return (ABSTRACT_TYPES.has(allowed) && isSubtype(model, type, allowed)) || (type.kind === 'primitive' && allowed.startsWith(SYSTEM_TYPES))
 }
 
-/** What is not known may be allowed. A base may pin the versions of its targets; a profile need not repeat them. */
+/** Whether a target is not allowed; an unknown one may be. A base may pin the versions of its targets; a profile need not repeat these. */
 function isRefused(run: Run, { value }: FhirNode, types: readonly JsonObject[]): boolean {
   const targets = types.map((type) => textsAt(type, 'targetProfile'))
   if (typeof value !== 'string' || targets.some((list) => list.length === 0)) return false
@@ -279,7 +279,7 @@ function textsAt(object: JsonObject, name: string): readonly string[] {
   return Array.isArray(list) ? list.filter((item) => typeof item === 'string') : []
 }
 
-/** A profile for a type that has nothing to do with the element's. */
+/** True for a profile on a type that is not related to the element's type. */
 function isOther({ model, definitions }: Run, { value }: FhirNode, code: string): boolean {
   const found = typeof value === 'string' ? definitions.definition('StructureDefinition', value) : undefined
   const [theirs, own] = [found === undefined || found === PENDING ? undefined : stringAt(found, 'type'), model.type(code)]
@@ -300,7 +300,7 @@ function slicingProblem(own: JsonObject, base: JsonObject, path: string): string
   return fits ? undefined : `The slicing of ${quoted(path)} is ${String(theirs)} in the base, so it cannot be ${String(rules)}.`
 }
 
-/** A profile may add discriminators after those of the base. */
+/** Whether the discriminators of the base are kept. A profile may add others after them. */
 function isKept(stated: readonly JsonObject[], inherited: readonly JsonObject[]): boolean {
   return (
     stated.length === 0 || inherited.every(({ type, path }, index) => stated[index]?.['type'] === type && stated[index]?.['path'] === path)
@@ -315,7 +315,7 @@ function closedProblem({ run, node, path, base }: Applied, found: JsonObject): s
   return `The slicing of ${quoted(path)} is closed in the base, so the slice ${quoted(name)} cannot be added.`
 }
 
-/** Several elements for one of the base are its slices, so it must repeat. */
+/** Checks that an element repeats if there are several elements for it, as these are its slices. */
 function repetitionProblem(applied: Applied, groups: ReadonlyMap<string, readonly ElementCheck[]>): string | undefined {
   const { run, node, path, base } = applied
   const id = textOf(node, 'id') ?? ''
@@ -332,12 +332,12 @@ function isSeveral(elements: readonly ElementCheck[] = []): boolean {
   return elements.length > 1
 }
 
-/** What is said below a sliced element besides its slices is repeated in each, so the element must be known. */
+/** Checks that an element below a sliced element is known, because it is repeated in each slice. */
 function memberProblem({ node, path, place }: ElementCheck, groups: ReadonlyMap<string, readonly ElementCheck[]>): string | undefined {
   const parent = (textOf(node, 'id') ?? '').split('.').slice(0, -1).join('.')
   const isSliced = place === undefined && isSeveral(groups.get(parent))
   return isSliced ? `The sliced element ${quoted(parent)} has no element ${quoted(path.slice(path.lastIndexOf('.') + 1))}.` : undefined
 }
 
-/** What generating a snapshot finds out and no other rule of a differential. */
+/** Problems that are found only by generating the snapshot. */
 const REPORTED: ReadonlySet<SnapshotProblemKind> = new Set(['content-reference', 'slice-order', 'type-missing', 'type-unknown'])

@@ -20,25 +20,25 @@ export const MAP_CALL: FindingDefinition = defineFinding(
 interface Input {
   readonly name: string
   readonly mode: Mode
-  /** Code or canonical; absent for any. */
+  /** Code or canonical; absent when any type is allowed. */
   readonly type: string | undefined
 }
 
 /** A group that rules can call. */
 export interface Callable {
   readonly name: string
-  /** Whether it is called for values of its types where a rule names no group. */
+  /** Whether it is called for values of its types when a rule names no group. */
   readonly isDefault: boolean
   readonly inputs: readonly Input[]
 }
 
 /** The groups that the rules of a map can call. */
 export interface Callables {
-  /** First those of the map itself. */
+  /** The groups of the map itself come first. */
   readonly groups: readonly Callable[]
-  /** False where an import is not known, so that there may be other groups. */
+  /** False when an import is not known, so that there may be other groups. */
   readonly areAll: boolean
-  /** Notes with what a group is called. Gives what it was first called with; `undefined` for the first call, and for groups of imports. */
+  /** Records the variables that a group is called with. Returns those of its first call; `undefined` when this is the first. */
   readonly called: (group: Callable, given: readonly Variable[]) => readonly Variable[] | undefined
 }
 
@@ -54,16 +54,16 @@ export function groupsOf(map: JsonObject): readonly Callable[] {
   }))
 }
 
-/** What a rule calls where its author names no group: the one for the types of its two variables. */
+/** The call of a rule whose author names no group: it means the group for the types of its two variables. */
 const DEFAULT_GROUP = { name: 'DefaultMappingGroupAnonymousAlias', variable: 'vvv' }
 
-/** Where a rule calls groups. */
+/** The place of a rule that calls groups. */
 export interface CallPlace {
   readonly callables: Callables
   readonly scope: Scope
 }
 
-/** Checks what a rule calls. */
+/** Checks the calls of a rule. */
 export function checkCalls(run: Run, rule: FhirNode, place: CallPlace): void {
   for (const call of childrenOf(run, rule, 'dependent')) {
     const name = textOf(call, 'name') ?? ''
@@ -72,7 +72,7 @@ export function checkCalls(run: Run, rule: FhirNode, place: CallPlace): void {
   }
 }
 
-/** Reports a group that does not exist; a warning where an import is unknown. */
+/** The group with a name. Reports a missing one; as a warning if an import is not known. */
 export function groupNamed(run: Run, node: FhirNode, name: string, { groups, areAll }: Callables): Callable | undefined {
   const group = groups.find((one) => one.name === name)
   if (group === undefined)
@@ -104,7 +104,7 @@ function isSame(one: Shape | undefined, other: Shape | undefined): boolean {
   return one?.rule === other?.rule && one?.type === other?.type
 }
 
-/** What is given for an input, as the input. What a map writes it may also read. */
+/** The variable that is given for an input, with the name of the input. A map may also read what it writes. */
 function givenFor(run: Run, node: FhirNode | undefined, { name, mode, type }: Input, scope: Scope): Variable | undefined {
   if (node === undefined) return undefined
   const written = String(node.value)
@@ -122,7 +122,7 @@ function givenFor(run: Run, node: FhirNode | undefined, { name, mode, type }: In
   return { ...variable, name, mode }
 }
 
-/** The group is the first that is for both types. */
+/** Checks that there is a group for both types, of which the first is called. */
 function checkDefaultCall(run: Run, call: FhirNode, { callables, scope }: CallPlace): void {
   const [source, target] = [scope.find(DEFAULT_GROUP.variable, 'source')?.shape, scope.find(DEFAULT_GROUP.variable, 'target')?.shape]
   if (source === undefined || target === undefined) return

@@ -18,12 +18,12 @@ export const MAP_LIST: FindingDefinition = defineFinding(
   'State numbers and modes of lists where there is a list to choose from.',
 )
 
-/** Where a rule is. */
+/** The place of a rule. */
 export interface RulePlace {
   readonly map: FhirNode
   readonly callables: Callables
   readonly scope: Scope
-  /** False where the inputs of the group have no types: then contexts may be the names of types, as in an example of R4. */
+  /** False when the inputs of the group have no types. Then contexts may be names of types, as in an example of R4. */
   readonly isTyped: boolean
 }
 
@@ -39,7 +39,7 @@ export function checkRule(run: Run, rule: FhirNode, place: RulePlace): void {
   checkCalls(run, rule, inside)
 }
 
-/** The variable that a source or target begins at. */
+/** The variable that a source or target starts from. */
 function contextOf(run: Run, node: FhirNode, mode: Mode, { scope, isTyped }: RulePlace): Variable | undefined {
   const name = textOf(node, 'context') ?? ''
   if (!hasGoodName(run, node, name)) return undefined
@@ -52,7 +52,7 @@ function contextOf(run: Run, node: FhirNode, mode: Mode, { scope, isTyped }: Rul
   return variable
 }
 
-/** Gives how often the source can be there. */
+/** Checks a source. Returns how often it can occur. */
 function checkSource(run: Run, node: FhirNode, place: RulePlace): number {
   const context = contextOf(run, node, 'source', place)
   const [element, name] = [textOf(node, 'element'), textOf(node, 'variable')]
@@ -66,10 +66,10 @@ function checkSource(run: Run, node: FhirNode, place: RulePlace): number {
   return element === undefined ? 1 : (found ?? UNKNOWN).max
 }
 
-/** What is unknown can be of any type and number. */
+/** An unknown element can have any type and number. */
 const UNKNOWN: Pick<Variable, 'shape' | 'max'> = { shape: undefined, max: Number.POSITIVE_INFINITY }
 
-/** A variable with a wrong name is known all the same: it is wrong once. */
+/** Adds a variable, even if its name is wrong, so that this is reported only once. */
 function addVariable(run: Run, node: FhirNode, { scope }: RulePlace, variable: Variable): void {
   hasGoodName(run, node, variable.name)
   scope.add(variable)
@@ -101,7 +101,7 @@ function statedMax({ value }: FhirNode): number | undefined {
   return typeof max === 'string' && /^\d+$/.test(max) ? Number(max) : undefined
 }
 
-/** The element of a variable by its name, reported where there is none or more than one. */
+/** The element of a variable by its name. Reports if there is none, or more than one. */
 function elementAt(run: Run, node: FhirNode, { name, shape }: Variable, element: string): Shape | undefined {
   const found = shape && elementsOf(run, shape, element)
   if (shape === undefined || found === undefined) return undefined
@@ -127,7 +127,7 @@ function checkTarget(run: Run, node: FhirNode, place: RulePlace, count: number):
   addVariable(run, node, place, { name, mode: 'target', shape: targetShape(run, node, shape, type), max: count })
 }
 
-/** What is created stands for its type; a part of a definition that says what is in it stands for itself. */
+/** The shape of a target's variable: the created type, or the element itself if its definition states its content. */
 function targetShape(run: Run, node: FhirNode, shape: Shape | undefined, type: string | undefined): Shape | undefined {
   if (shape !== undefined && shape.rule.children.size > 0) return shape
   if (type !== undefined) return shapeOf(run, type)

@@ -31,15 +31,15 @@ export const structureMapRule: ResourceRule = {
   check: checkStructureMap,
 }
 
-/** A group of the map and what others know of it. */
+/** A group of the map: its node, and the form in which it is called. */
 interface Group {
   readonly node: FhirNode
   readonly callable: Callable
 }
 
 /**
- * Checks that a map reads and writes elements that there are, with variables that are known and groups that there are. A group whose inputs have no types
- * is checked by what it is first called with.
+ * Checks that a map reads and writes existing elements, with known variables and existing groups. A group whose inputs have no types is checked with the
+ * variables of its first call.
  */
 async function checkStructureMap(run: Run, map: FhirNode): Promise<void> {
   if (!isObject(map.value)) return
@@ -98,7 +98,7 @@ function checkNames(run: Run, groups: ReadonlyMap<Callable, FhirNode>): void {
 
 interface GroupPlace {
   readonly callables: Callables
-  /** What it is called with; empty when it is not called. */
+  /** The variables of its first call; empty when it is not called. */
   readonly given: readonly Variable[]
 }
 
@@ -113,7 +113,7 @@ function checkGroup(run: Run, map: FhirNode, { node, callable }: Group, { callab
 
 interface InputPlace {
   readonly scope: Scope
-  /** What the group is called with for the input. */
+  /** The variable that the group is called with for this input. */
   readonly given: Variable | undefined
 }
 

@@ -2,22 +2,22 @@ import { isSubtype, PENDING } from '../../../fhirpath/index.js'
 import { SYSTEM_TYPES, TYPE_URL, type ElementRule, type Profile } from '../../run/element-rule.js'
 import type { Run } from '../../run/run.js'
 
-/** What a variable of a map stands for: a type, or an element of one. */
+/** The values of a variable of a map: a type, or an element of one. */
 export interface Shape {
-  /** What the definition says of it. */
+  /** The rule of its definition. */
   readonly rule: ElementRule
   /** The type that a map chooses among those of the element: a code, or the canonical of a logical model. */
   readonly type?: string
 }
 
-/** The shape of a type, by its name or by the canonical of its definition; `undefined` where that is not known, or not yet. */
+/** The shape of a type, by its name or by the canonical of its definition; `undefined` when the definition is not known, or pending. */
 export function shapeOf(run: Run, type: string): Shape | undefined {
   const profile = definitionOf(run, type)
   const base = profile === undefined || profile.isBase ? profile : definitionOf(run, profile.type)
   return base && { rule: base.root, type: nameOf(base) }
 }
 
-/** Profiles are on types of the release; of a logical model the canonical is what others name. */
+/** The name of a type of the release, or the canonical of a logical model, by which others refer to it. */
 function nameOf({ url, type }: Profile): string {
   return url === TYPE_URL + type ? type : url
 }
@@ -29,12 +29,12 @@ function definitionOf(run: Run, type: string): Profile | undefined {
   return found === PENDING ? undefined : found
 }
 
-/** Whether there is no definition of a type: false while that has yet to be found out. */
+/** Whether there is no definition of a type; false while this is pending. */
 export function isUnknown(run: Run, type: string): boolean {
   return type.includes(':') ? run.definitions.profile(type) === undefined : run.model.type(type) === undefined
 }
 
-/** Whether a name is of no type of the release, and no canonical either. */
+/** Whether a name is neither a type of the release nor a canonical. */
 export function isNoType(run: Run, type: string): boolean {
   return !type.includes(':') && isUnknown(run, type)
 }
@@ -45,9 +45,9 @@ export function typesOf({ rule, type }: Shape): readonly string[] {
 }
 
 /**
- * The elements of a name in what a shape stands for, one for each of its types that has it; none when no type has it.
+ * The elements with a name in a shape, one for each of its types that has it; none when no type has it.
  *
- * @returns `undefined` where a type is not known, so that nothing can be said.
+ * @returns `undefined` when a type is not known.
  */
 export function elementsOf(run: Run, shape: Shape, name: string): readonly Shape[] | undefined {
   const holders = isInline(shape) ? [shape.rule] : typesOf(shape).map((type) => shapeOf(run, type)?.rule)
@@ -61,12 +61,12 @@ export function elementsOf(run: Run, shape: Shape, name: string): readonly Shape
   return found
 }
 
-/** A part of a definition that says itself what is in it. */
+/** True for an element whose definition states its content. */
 function isInline({ rule, type }: Shape): boolean {
   return rule.children.size > 0 && type === undefined
 }
 
-/** A logical model without a snapshot has, besides its own elements, those of its base, of which all that FHIR's abstract types have is known. */
+/** An element that a logical model without a snapshot inherits. Only the elements of FHIR's abstract types are known; its base may have others. */
 function inherited(run: Run, holder: ElementRule, name: string): ElementRule | 'unknown' | undefined {
   if (holder.isComplete) return undefined
   const bases = ['DomainResource', 'BackboneElement'].map((type) => definitionOf(run, type)?.root)
@@ -75,12 +75,12 @@ function inherited(run: Run, holder: ElementRule, name: string): ElementRule | '
   return own ?? (holder.base === undefined ? undefined : 'unknown')
 }
 
-/** Whether what a shape stands for may turn out to be of a type; true where one of them is not known. */
+/** Whether a shape may turn out to be of a type; true when one of the types is not known. */
 export function canBe(run: Run, shape: Shape, type: string): boolean {
   return compare(run, shape, type, (own, other) => isKindOf(run, other, own))
 }
 
-/** Whether what a shape stands for is of a type, by one of the types that it can have; true where one of them is not known. */
+/** Whether one of a shape's possible types is, or derives from, a type; true when one of them is not known. */
 export function fits(run: Run, shape: Shape, type: string): boolean {
   return compare(run, shape, type, (own, other) => isKindOf(run, own, other))
 }
@@ -95,7 +95,7 @@ function compare(run: Run, shape: Shape, type: string, isLike: (own: string, oth
   })
 }
 
-/** The one name of a type: several canonicals can lead to it. */
+/** The only name of a type, to which several canonicals can lead. */
 function nameFor(run: Run, type: string): string | undefined {
   return shapeOf(run, type)?.type
 }

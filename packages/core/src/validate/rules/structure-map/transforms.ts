@@ -8,14 +8,14 @@ import { canBe, isNoType, isUnknown, typesOf, type Shape } from './shapes.js'
 import { typeNamed } from './structures.js'
 import { MAP_VARIABLE, type Scope } from './variables.js'
 
-/** An element that what a variable stands for does not have, or a type that it cannot have. */
+/** An element that the type of a variable does not have, or a type that it cannot have. */
 export const MAP_PATH: FindingDefinition = defineFinding(
   'structure-map-path',
   'error',
   'invalid',
   'Name an element of the type, and for a choice one of its types with it.',
 )
-/** A transform that cannot be carried out. */
+/** A transform that cannot be executed. */
 export const MAP_TRANSFORM: FindingDefinition = defineFinding(
   'structure-map-transform',
   'error',
@@ -24,7 +24,7 @@ export const MAP_TRANSFORM: FindingDefinition = defineFinding(
 )
 
 /**
- * How many parameters a transform takes at least and at most. Date operations are not described.
+ * Minimum and maximum number of parameters of a transform. Date operations are not described.
  *
  * @see https://hl7.org/fhir/R4/valueset-map-transform.html
  */
@@ -47,7 +47,7 @@ const COUNTS: Readonly<Record<string, readonly [number, number]>> = {
   cp: [1, 2],
 }
 
-/** The types of what transforms make, other than those that depend on their parameters. */
+/** The types of the results of transforms, unless they depend on the parameters. */
 const MADE: Readonly<Record<string, string>> = {
   truncate: 'string',
   escape: 'string',
@@ -62,7 +62,7 @@ const MADE: Readonly<Record<string, string>> = {
   cp: 'ContactPoint',
 }
 
-/** What `translate` can give. */
+/** The possible results of `translate`. */
 const OUTPUTS: readonly unknown[] = ['code', 'system', 'display', 'Coding', 'CodeableConcept']
 
 /** A parameter: the name of a variable, or a value. */
@@ -71,15 +71,15 @@ interface Parameter {
   readonly value: unknown
 }
 
-/** Where a transform is. */
+/** The place of a transform. */
 export interface TransformPlace {
   readonly map: FhirNode
   readonly scope: Scope
-  /** The element that is written to, where it is known. */
+  /** The element that is written to, if it is known. */
   readonly shape: Shape | undefined
 }
 
-/** Checks the transform of a target. Gives the type of what it makes, where that follows from the transform: a code or a canonical. */
+/** Checks the transform of a target. Returns the type of its result, a code or a canonical, if the transform determines it. */
 export function checkTransform(run: Run, target: FhirNode, place: TransformPlace): string | undefined {
   const transform = textOf(target, 'transform')
   const parameters = childrenOf(run, target, 'parameter').map(parameterOf)
@@ -129,7 +129,7 @@ function createdType(run: Run, target: FhirNode, [parameter]: readonly Parameter
   return type
 }
 
-/** What is copied keeps its type, where it has only one. */
+/** The type of the result. A copy keeps its type if it has only one. */
 function madeType(transform: string, [first]: readonly Parameter[], { scope }: TransformPlace): string | undefined {
   if (transform !== 'copy') return MADE[transform]
   const copied = first?.variable === undefined ? undefined : scope.find(first.variable, 'source')?.shape

@@ -4,7 +4,7 @@ import { defineFinding, type Finding, type FindingDefinition } from '../../run/f
 import type { Run } from '../../run/run.js'
 import type { Shape } from './shapes.js'
 
-/** A name that cannot be written in the mapping language, or that stands twice. */
+/** A name that cannot be written in the mapping language, or that occurs twice. */
 export const MAP_NAME: FindingDefinition = defineFinding(
   'structure-map-name',
   'error',
@@ -20,16 +20,16 @@ export const MAP_VARIABLE: FindingDefinition = defineFinding(
   'Name an input of the group, or a variable of this rule or of one around it.',
 )
 
-/** Whether data is read from what a variable stands for, or written to it. */
+/** Whether a variable is read from, or written to. */
 export type Mode = 'source' | 'target'
 
 /** A variable of a group or of a rule. */
 export interface Variable {
   readonly name: string
   readonly mode: Mode
-  /** Absent where its type is not known, so that nothing is said of its elements. */
+  /** `undefined` when its type is not known; then its elements are not checked. */
   readonly shape: Shape | undefined
-  /** How often it can be there for one of each of the group's inputs. */
+  /** How often it can occur for one value of each of the group's inputs. */
   readonly max: number
 }
 
@@ -38,11 +38,11 @@ export interface Scope {
   readonly all: () => readonly Variable[]
   readonly find: (name: string, mode: Mode) => Variable | undefined
   readonly add: (variable: Variable) => void
-  /** For what is inside: what is added there is not known here. */
+  /** A scope for nested rules; variables that are added there are not known here. */
   readonly inner: () => Scope
 }
 
-/** Makes a scope with some variables. */
+/** Creates a scope with some variables. */
 export function scopeOf(variables: readonly Variable[]): Scope {
   const known = new Map(variables.map((one) => [`${one.mode} ${one.name}`, one]))
   return {
@@ -53,7 +53,7 @@ export function scopeOf(variables: readonly Variable[]): Scope {
   }
 }
 
-/** Reports a name that the mapping language has no way to write. */
+/** Whether a name can be written in the mapping language; reports one that cannot. */
 export function hasGoodName(run: Run, node: FhirNode, name: string, code: Finding['code'] = 'invalid'): boolean {
   if (/^[a-zA-Z][a-zA-Z0-9]*$/.test(name)) return true
   run.findings.report(MAP_NAME, node, {

@@ -12,16 +12,16 @@ const TOO_FEW: FindingDefinition = defineFinding(
 )
 const TOO_MANY: FindingDefinition = defineFinding('too-many', 'error', 'structure', 'Remove the surplus elements.')
 
-/** What is reported about how often elements occur. */
+/** The kinds of findings about how often elements occur. */
 export const CARDINALITY_FINDINGS: readonly FindingDefinition[] = [TOO_FEW, TOO_MANY]
 
-/** How often an element or slice is there. */
+/** How often an element or slice occurs. */
 interface Count {
   readonly rule: ElementRule
   readonly count: number
 }
 
-/** What is wrong with a number of occurrences. The walk reports it, and `passesStructure` asks for it. */
+/** The problem with a number of occurrences. The walk reports it, and `passesStructure` uses it too. */
 export function countProblem({ min, max }: Pick<ElementRule, 'min' | 'max'>, count: number): FindingDefinition | undefined {
   if (count < min) return TOO_FEW
   return count > max ? TOO_MANY : undefined
@@ -62,7 +62,7 @@ function hasOneOf(holder: JsonObject, names: readonly string[]): boolean {
   return false
 }
 
-/** An array without items is not there: it is reported itself, and so is what it lacks. */
+/** An empty array counts as absent: it is reported itself, and so is the missing element. */
 function isThere(holder: JsonObject, name: string): boolean {
   const value = holder[name]
   if (value === undefined || typeof value === 'function') return Object.hasOwn(holder, name)

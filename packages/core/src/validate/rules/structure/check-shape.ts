@@ -48,7 +48,7 @@ export const SEVERAL_CHOICES: FindingDefinition = defineFinding(
   'Keep one of the types of the choice.',
 )
 
-/** What is reported about the JSON form of elements. */
+/** The kinds of findings about the JSON form of elements. */
 export const SHAPE_FINDINGS: readonly FindingDefinition[] = [
   UNKNOWN_PROPERTY,
   ARRAY_EXPECTED,
@@ -60,13 +60,13 @@ export const SHAPE_FINDINGS: readonly FindingDefinition[] = [
   SEVERAL_CHOICES,
 ]
 
-/** A member of a node, as its holder has it. */
+/** A member of a node, with the JSON object that has it. */
 export interface Member {
   readonly slot: ElementSlot
   readonly holder: JsonObject
 }
 
-/** Whether the member is an array or not as its element wants it, and not empty. False when it cannot be looked into. */
+/** Checks that a member is an array if its element repeats and otherwise is not, and that it is not empty. False when its content cannot be checked. */
 export function checkShape(run: Run, node: FhirNode, { slot, holder }: Member): boolean {
   const value = own(holder, slot.jsonName)
   const extra = own(holder, slot.siblingName)
@@ -77,7 +77,7 @@ export function checkShape(run: Run, node: FhirNode, { slot, holder }: Member): 
   )
 }
 
-/** The `_name` next to a primitive value is an object, in a list of values a list of objects and nulls. */
+/** Checks that the `_name` next to a primitive value is an object or, next to a list of values, a list of objects and nulls. */
 function checkExtra(run: Run, node: FhirNode, { extra, at }: { extra: unknown; at: string }): boolean {
   if (extra === undefined || isObject(extra)) return true
   if (Array.isArray(extra) && extra.every((item) => item === null || isObject(item))) return true
@@ -91,7 +91,7 @@ function own(holder: JsonObject, name: string): unknown {
   return typeof value !== 'function' || Object.hasOwn(holder, name) ? value : undefined
 }
 
-/** What is wrong with a member as JSON, whatever is inside: it is null, an array or none where it should not be, or empty. */
+/** The problem with a member as JSON, whatever its content: it is null, wrongly an array or not an array, or empty. */
 function memberProblem({ isCollection }: ElementSlot, value: unknown): FindingDefinition | undefined {
   if (value === null) return NULL_NOT_ALLOWED
   if (Array.isArray(value) !== isCollection) return isCollection ? ARRAY_EXPECTED : ARRAY_NOT_ALLOWED
@@ -105,7 +105,7 @@ function checkOne(run: Run, node: FhirNode, { slot, value, at }: { slot: Element
   return false
 }
 
-/** A program may have a function where a value belongs: one that it forgot to call. JSON has none. */
+/** A parsed object may have a function where a value belongs, which a program forgot to call. JSON has no functions. */
 function noValue({ model }: Run, { isCollection, type }: ElementSlot): FindingDefinition {
   if (isCollection) return ARRAY_EXPECTED
   return model.type(type)?.kind === 'primitive' ? PRIMITIVE_TYPE : OBJECT_EXPECTED
@@ -119,7 +119,7 @@ function memberReport(node: FhirNode, problem: FindingDefinition, { value, at }:
   return { text: `The property '${at}' must not be an array.`, fix: Array.isArray(value) ? unlisting(node, at, value) : undefined }
 }
 
-/** The indexes of items that are null although no extensions are next to them. `undefined`, which programs may have in lists, is null as JSON. */
+/** The indexes of null items without extensions next to them. `undefined`, which programs may have in lists, counts as null, as in JSON. */
 export function nullItems(run: Run, { slot, holder }: Member): readonly number[] {
   if (!run.checksTypes || !slot.isCollection) return NONE
   const values = listOf(holder, slot.jsonName)
@@ -136,7 +136,7 @@ function listOf(holder: JsonObject, name: string): readonly unknown[] {
 
 const NONE: readonly never[] = []
 
-/** Reports an item that is null. Of primitive values it is the two lists together that are wrong. */
+/** Reports an item that is null. For primitive values, it is the two lists together that are wrong. */
 export function reportNullItem(run: Run, node: FhirNode, { slot, index }: { slot: ElementSlot; index: number }): void {
   const isPrimitive = run.model.type(slot.type)?.kind === 'primitive'
   run.findings.report(NULL_NOT_ALLOWED, node, {
@@ -146,7 +146,7 @@ export function reportNullItem(run: Run, node: FhirNode, { slot, index }: { slot
   })
 }
 
-/** ele-1: an element has a value or something inside besides its id; and what is next to a value is not an empty object. False when there is nothing. */
+/** Checks ele-1: an element has a value or content besides its id, and the object next to a value is not empty. False when there is nothing. */
 export function checkNotEmpty(run: Run, node: FhirNode): boolean {
   const { value, extra } = node
   const holder = isObject(value) ? value : extra
@@ -166,7 +166,7 @@ export function checkNotEmpty(run: Run, node: FhirNode): boolean {
   return isPlain
 }
 
-/** Whether an object has something besides an id. The `_name` next to a primitive can have nothing but extensions. */
+/** Whether an object has content besides an id. The `_name` next to a primitive can have only extensions. */
 function hasContent(holder: object, kind: TypeDefinition['kind']): boolean {
   if (kind === 'primitive') return Object.hasOwn(holder, 'extension')
   for (const name in holder) if (name !== 'id' && Object.hasOwn(holder, name)) return true

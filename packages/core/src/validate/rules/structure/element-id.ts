@@ -32,7 +32,7 @@ function checkElementId(run: Run, node: FhirNode): void {
   ids.add(id)
 }
 
-/** Snapshot and differential of a StructureDefinition have the same ids. */
+/** The ids seen so far around a node. A snapshot has ids of its own, because the differential has the same. */
 function idsAround({ indexes }: Run, node: FhirNode): Set<string> {
   let scope = node
   while (scope.parent !== undefined && scope.type.kind !== 'resource' && scope.slot?.name !== 'snapshot') scope = scope.parent

@@ -30,7 +30,7 @@ export function isConcrete(model: TypeModel, type: string): boolean {
   return model.type(type)?.kind === 'resource' && !ABSTRACT.has(type)
 }
 
-/** What to say about a resource whose type is not to be found. */
+/** The report on a resource whose type is missing or unknown. */
 export function unknownType(model: TypeModel, node: FhirNode): Report {
   const name = isObject(node.value) ? stringAt(node.value, 'resourceType') : undefined
   if (name === undefined) return { text: 'Unable to find a resourceType property.' }
@@ -43,7 +43,7 @@ export function unknownType(model: TypeModel, node: FhirNode): Report {
   }
 }
 
-/** Whether an inner resource has a type: without one nothing else can be checked. */
+/** Checks that an inner resource has a known type; without one nothing else can be checked. */
 export function checkResourceType(run: Run, node: FhirNode): boolean {
   if (isConcrete(run.model, node.type.name)) return true
   run.findings.report(UNKNOWN_RESOURCE_TYPE, node, unknownType(run.model, node))

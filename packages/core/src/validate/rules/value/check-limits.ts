@@ -55,7 +55,7 @@ function boundProblem(run: Run, node: FhirNode, { limit, direction }: LimitBound
   return { text: `The value is ${direction < 0 ? 'less than the specified minimum' : 'more than the specified maximum'} value (${bound}).` }
 }
 
-/** What is wrong with a limit for values of a type. */
+/** The problem with a limit for values of a type. */
 function limitFault({ type, value }: FhirNode, limit: LimitRule): LimitProblem | undefined {
   if (isObject(value) && type.name === 'Quantity') return { text: `The limit of a Quantity must be a Quantity, not a ${limit.type}.` }
   if (!MOMENTS.has(type.name) || !DURATIONS.has(limit.type) || !isObject(limit.value)) return undefined
@@ -67,7 +67,7 @@ function limitFault({ type, value }: FhirNode, limit: LimitRule): LimitProblem |
     : { text: `A limit of dates and times by a Duration must be a whole number of ${unit}s.` }
 }
 
-/** What to compare a value with; `undefined` when the limit is of a type that says nothing about it. */
+/** The value to compare with; `undefined` when the type of the limit does not apply to the value. */
 function limitFor(
   { type, value }: FhirNode,
   limit: LimitRule,
@@ -102,7 +102,7 @@ function sizeProblem({ value, type }: FhirNode, { value: { maxSize } }: ElementR
   return { text: `The content has ${size} bytes, but the maximum size is ${maxSize}.`, code: 'structure' }
 }
 
-/** Of an Attachment, when it is known here. */
+/** The size of an Attachment, if it is known here. */
 function sizeOf(attachment: JsonObject): number | undefined {
   const data = stringAt(attachment, 'data')
   const { size } = attachment
@@ -132,7 +132,7 @@ export function decimalPlaces(text: string): number {
   return Math.max(0, (point < 0 ? 0 : mantissa.length - point - 1) - Number(exponent))
 }
 
-/** Negative, zero or positive; `undefined` when the two cannot be compared. Dates are compared as far as both go. */
+/** Compares two values: negative, zero or positive; `undefined` when they cannot be compared. Dates are compared as far as both are precise. */
 export function compareValues(a: unknown, b: unknown, convert: UnitConversion = convertUnit): number | undefined {
   if (typeof a === 'number' && typeof b === 'number') return a - b
   if (typeof a === 'string' && typeof b === 'string') return compareTimes(a, b)
@@ -155,7 +155,7 @@ function compareTimes(a: string, b: string): number | undefined {
   return a.slice(0, length).localeCompare(b.slice(0, length), 'en')
 }
 
-/** Whether the whole text matches the regular expression of a definition. One that cannot be used, or takes too long, restricts nothing. */
+/** Whether the whole text matches the regular expression of a definition. An expression that cannot be used, or takes too long, restricts nothing. */
 export function hasForm({ definitions }: Run, text: string, pattern: string): boolean {
   try {
     return definitions.pattern(pattern)?.matchesWhole(text) !== false
@@ -165,7 +165,7 @@ export function hasForm({ definitions }: Run, text: string, pattern: string): bo
   }
 }
 
-/** The calendar units of FHIRPath for UCUM's. */
+/** FHIRPath's calendar units, by code of UCUM. */
 const CALENDAR: ReadonlyMap<string, string> = new Map([
   ['a', 'year'],
   ['mo', 'month'],
@@ -177,10 +177,10 @@ const CALENDAR: ReadonlyMap<string, string> = new Map([
   ['ms', 'millisecond'],
 ])
 
-/** Units that differ in length, so that a part of one has no certain length, and the smallest unit. */
+/** Units of varying length, of which a fraction has no certain length, and the smallest unit. */
 const WHOLE: ReadonlySet<string> = new Set(['year', 'month', 'millisecond'])
 
-/** The moment that lies a duration before or after another, as dateTime; `undefined` when the quantity is not a duration in UCUM. */
+/** The moment a duration before or after another one, as dateTime; `undefined` when the quantity is not a duration in UCUM. */
 function momentFrom(moment: Date, duration: unknown, direction: 1 | -1): string | undefined {
   if (!isObject(duration)) return undefined
   const unit = calendarUnit(duration)

@@ -72,7 +72,7 @@ function compare(run: Run, node: FhirNode, { expected, rule, finding }: Expected
   }
 }
 
-/** A primitive has a value, or one of the extensions that the profile allows in its place. */
+/** Checks that a primitive has a value, or one of the extensions that the profile allows instead. */
 function checkValued(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
   if (node.value !== undefined || !isObject(node.extra)) return
   const urls = objectsAt(node.extra, 'extension').map(({ url }) => url)

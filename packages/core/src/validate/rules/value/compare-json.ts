@@ -1,10 +1,10 @@
 import { quoted } from '../../../errors/index.js'
 import { isObject, type JsonObject } from '../../../json/index.js'
 
-/** Where two values differ: steps below the node, and what is wrong there. */
+/** A difference between two values: the steps below the node, and the problem there. */
 export interface Difference {
   readonly at: string
-  /** Composed when it is reported: most comparisons only ask whether there is a difference. */
+  /** Composed only when it is reported, because most comparisons only ask whether there is a difference. */
   readonly text: () => string
 }
 
@@ -13,7 +13,7 @@ export function equals(actual: unknown, expected: unknown): boolean {
   return differencesOf(actual, expected, { at: '', isPattern: false }).length === 0
 }
 
-/** Whether a value has all that a pattern has. */
+/** Whether a value has everything in a pattern. */
 export function contains(actual: unknown, pattern: unknown): boolean {
   return differencesOf(actual, pattern, { at: '', isPattern: true }).length === 0
 }
@@ -23,7 +23,7 @@ interface Comparison {
   readonly isPattern: boolean
 }
 
-/** Where a value departs from a fixed value or a pattern, each at the deepest element that differs, also where that is absent; lists at their holder. */
+/** The differences between a value and a fixed value or a pattern, each at the deepest element that differs or is absent; in lists, at their holder. */
 export function differencesOf(actual: unknown, expected: unknown, comparison: Comparison): readonly Difference[] {
   if (Array.isArray(expected))
     return Array.isArray(actual) ? listDifferences(actual, expected, comparison) : [missing(comparison.at, expected)]
@@ -58,7 +58,7 @@ function memberDifferences(actual: JsonObject, expected: JsonObject, { at, isPat
   return [
     ...found,
     ...extra.map((name) => ({
-      // Of a primitive that has only its extensions too much, the place is the primitive.
+      // For extensions that only a primitive has too many of, the place is the primitive.
       at: Array.isArray(actual[name]) ? at : placeOf(name.replace(/^_/, '')),
       text: () => `${quoted(name)} is present, but is not in the fixed value.`,
     })),

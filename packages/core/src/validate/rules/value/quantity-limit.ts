@@ -4,21 +4,21 @@ import { stringAt, type JsonObject } from '../../../json/index.js'
 /** The system of units that limits are compared in. */
 export const UCUM = 'http://unitsofmeasure.org'
 
-/** A Quantity and a least (-1) or greatest (1) value for it. */
+/** A Quantity and its minimum (-1) or maximum (1). */
 export interface LimitedQuantity {
   readonly quantity: JsonObject
   readonly limit: JsonObject
   readonly direction: 1 | -1
 }
 
-/** What is wrong with a value; below an error when it only cannot be decided. */
+/** A problem with a value; a warning if it only cannot be decided. */
 export interface LimitProblem {
   readonly text: string
   readonly severity?: 'warning'
   readonly code?: 'structure'
 }
 
-/** What a limit has against a Quantity. Units decide whether the two compare: they need the same system and a code each, in UCUM of one kind. */
+/** The problem of a Quantity with a limit. Their units decide whether they can be compared: both need the same system and a code, in UCUM of one kind. */
 export function quantityProblem({ quantity, limit, direction }: LimitedQuantity, convert: UnitConversion): LimitProblem | undefined {
   const [value, bound] = [quantity['value'], limit['value']]
   const name = direction < 0 ? 'minimum' : 'maximum'
