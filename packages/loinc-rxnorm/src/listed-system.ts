@@ -7,22 +7,22 @@ import { finished, sharedWork, type Work } from 'fhir-ops/internal/work'
 import type { ConceptStore, StoredSystem, SystemSections } from 'fhir-ops/storage'
 import { bitmapFrom, type CodeSystemProvider, type ConceptSet, type Filter, type ImportedSystem } from 'fhir-ops/terminology'
 
-/** Format of code systems that are kept as lists of concepts. */
+/** Format of code systems that are stored as lists of concepts. */
 const LISTED_FORMAT = 'concepts-1'
 
 const CONCEPTS_PER_SECTION = 5_000
 
-/** Concepts in the form of `CodeSystem.concept`, not nested: the property `parent` names parents. An array is one. */
+/** Concepts in the form of `CodeSystem.concept`, not nested: the property `parent` names parents. An array is such a sequence. */
 export interface ConceptSequence extends Iterable<JsonObject> {
   readonly length: number
 }
 
 /**
- * Stores a code system as a list of concepts. It becomes visible when all of it is stored. Concepts are taken some thousand at a time, so that a
- * sequence which makes them on the way needs no memory for the others.
+ * Stores a code system as a list of concepts. It becomes visible when it is complete. Concepts are read a few thousand at a time, so a
+ * sequence that generates them needs no memory for the rest.
  *
  * @param codeSystem A CodeSystem resource with url and version, without its concepts.
- * @throws {TypeError} when url or version is missing.
+ * @throws {TypeError} if url or version is missing.
  */
 export async function storeConcepts(store: ConceptStore, codeSystem: JsonObject, concepts: ConceptSequence): Promise<StoredSystem> {
   const [url, version] = [stringAt(codeSystem, 'url'), stringAt(codeSystem, 'version')]
@@ -47,15 +47,15 @@ function* inSections(concepts: Iterable<JsonObject>): Generator<readonly JsonObj
   if (some.length > 0) yield some
 }
 
-/** What a code system that is stored as a list of concepts has of its own. */
+/** The specifics of a code system that is stored as a list of concepts. */
 export interface ListedSystem {
   readonly url: string
   readonly name: string
-  /** The concepts for which a filter of the system's own holds; `undefined` for a filter that every system has. */
+  /** Returns the concepts that meet a filter specific to the system; `undefined` for filters that every system supports. */
   readonly filter?: (provider: CodeSystemProvider, filter: Filter) => ConceptSet | undefined
-  /** As that of `ImportedSystem`. */
+  /** As in `ImportedSystem`. */
   readonly implicitVersion?: ImportedSystem['implicitVersion']
-  /** The resource that a canonical means which `implicitVersion` recognised; `undefined` when there is none. */
+  /** Returns the resource for a canonical that `implicitVersion` recognized; `undefined` if there is none. */
   readonly implicitResource?: (type: ImplicitType, canonical: string, provider: CodeSystemProvider) => JsonObject | undefined
 }
 
@@ -68,7 +68,7 @@ const SHAPE: InputShape = inputShape<ListedSystem>({
 })
 
 /**
- * A code system whose releases were stored by `storeConcepts`, for `codeSystems` of a context. All of a release is read when its provider is
+ * Creates a code system whose releases were stored with `storeConcepts`, for `codeSystems` of a context. A release is read completely when its provider is
  * first needed.
  *
  * @throws {TypeError} for a member that is missing, unknown or of another type.
@@ -100,13 +100,13 @@ function* listedProvider(sections: SystemSections, header: string, own: ListedSy
   return own === undefined ? provider : { ...provider, filter: (filter, within) => own(within, filter) }
 }
 
-/** The newest version that is meant by what is asked for, which may have wild cards. */
+/** Returns the newest version that matches the requested one, which may contain wildcards. */
 export function pickListedVersion(versions: readonly string[], asked: string | undefined): string | undefined {
   const meant = versions.filter((version) => asked === undefined || versionFits(asked, version))
   return meant.toSorted((a, b) => compareVersions(inOrder(a), inOrder(b))).at(-1)
 }
 
-/** RxNorm names its versions by date, with the year at the end. */
+/** Makes versions sortable: RxNorm names them by date, with the year at the end. */
 function inOrder(version: string): string {
   const [, month, day, year] = /^([01][0-9])([0-3][0-9])((?:19|20)[0-9]{2})$/.exec(version) ?? []
   return year === undefined ? version : `${year}${month}${day}`
@@ -131,7 +131,7 @@ function readSection(bytes: Uint8Array): readonly unknown[] {
   throw new OperationError('storage-damaged', 'A section of a stored code system cannot be read.')
 }
 
-/** The concepts that have a value of a property. */
+/** Returns the concepts that have a value of a property. */
 export function withValue(provider: CodeSystemProvider, property: string, value: string): ConceptSet {
   const all = listable(provider).values(property).get(value) ?? bitmapFrom([], listable(provider).size)
   return readySet(

@@ -8,21 +8,20 @@ import { canonicalOf } from 'fhir-ops/internal/content'
 /** The url of LOINC. */
 export const LOINC = 'http://loinc.org'
 
-/** Properties that the value sets of LOINC know by another name. */
+/** Properties that LOINC's value sets know by another name. */
 const ALIASES: ReadonlyMap<string, string> = new Map([
   ['LIST', 'AnswerList'],
   ['answers-for', 'answers-for'],
 ])
 
-/** Properties that name a part, those of documents and of radiology too. */
+/** Properties whose value is a part, including those of documents and radiology. */
 const PARTS = /^(?:COMPONENT|PROPERTY|TIME_ASPCT|SYSTEM|SCALE_TYP|METHOD_TYP|CLASS|document-[a-z-]+|rad-[a-z-]+)$/
 
 /**
- * The concepts for which one of LOINC's own filters holds: `LIST` and `answers-for` give answers, `ancestor` what is below a code however
- * deep, `copyright` is `LOINC` or `3rdParty`, and
- * a part is named by its code or its name (`COMPONENT = Glucose`), whatever their case: value sets of R4 say `SCALE_TYP = DOC` of `Doc`.
+ * Returns the concepts that meet one of LOINC's own filters: `LIST` and `answers-for` return answers, `ancestor` all codes below a code, `copyright` is
+ * `LOINC` or `3rdParty`, and a part is named by code or name (`COMPONENT = Glucose`), ignoring case: value sets of R4 use `SCALE_TYP = DOC` for `Doc`.
  *
- * @returns `undefined` for a filter that every code system has.
+ * @returns `undefined` for filters that every code system supports.
  * @see https://hl7.org/fhir/R4/loinc.html
  */
 function loincFilter(provider: CodeSystemProvider, { property, op, value }: Filter): ConceptSet | undefined {
@@ -61,7 +60,7 @@ function partTest(op: string, value: string): ((text: string) => boolean) | unde
   return (text) => regex.matchesWhole(text)
 }
 
-/** The codes and names of the parts that a property names; its text where no part is linked. */
+/** Returns the codes and names of the parts in a property; its text if no part is linked. */
 function partTexts(provider: CodeSystemProvider, concept: number, property: string): readonly string[] {
   return provider
     .sources(concept)
@@ -75,8 +74,8 @@ function partTexts(provider: CodeSystemProvider, concept: number, property: stri
 }
 
 /**
- * LOINC, for `codeSystems` of a context: versions that were imported to its `concepts`, with the filters of LOINC and the value sets that it
- * defines by their urls: all codes (`http://loinc.org/vs`), the answers of a list (`/LL...`), what is below a part (`/LP...`), the codes of
+ * LOINC, for `codeSystems` of a context: the versions imported into its `concepts`, with LOINC's filters and the value sets that LOINC
+ * defines by url: all codes (`http://loinc.org/vs`), the answers of a list (`/LL...`), the codes below a part (`/LP...`), the codes in
  * a group (`/LG...`).
  *
  * @see https://hl7.org/fhir/R4/loinc.html
@@ -98,7 +97,7 @@ export function loinc(): ImportedSystem {
 const PREFIX = `${LOINC}/vs`
 const VALUE_SET = /^http:\/\/loinc\.org\/vs(?:\/L[LPG][0-9]{1,10}-[0-9])?$/
 
-/** `undefined` when there is no such list, part or group. */
+/** Returns the value set of a url; `undefined` if there is no such list, part or group. */
 function valueSet(url: string, provider: CodeSystemProvider): JsonObject | undefined {
   const code = url.slice(PREFIX.length + 1)
   if (code !== '' && provider.find(code) === undefined) return undefined

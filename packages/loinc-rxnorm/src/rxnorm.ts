@@ -6,7 +6,7 @@ import { listedSystem, withValue } from './listed-system.js'
 export const RXNORM = 'http://www.nlm.nih.gov/research/umls/rxnorm'
 
 /**
- * RxNorm, for `codeSystems` of a context: versions that were imported to its `concepts`, with the filters of RxNorm.
+ * RxNorm, for `codeSystems` of a context: the versions imported into its `concepts`, with RxNorm's filters.
  *
  * @see https://hl7.org/fhir/R4/rxnorm.html
  */
@@ -14,14 +14,14 @@ export function rxnorm(): ImportedSystem {
   return listedSystem({ url: RXNORM, name: 'RxNorm', filter: rxnormFilter })
 }
 
-/** How filters write a concept that a relationship leads to. */
+/** Prefix of target concepts of relationships in filters. */
 const CONCEPT = 'CUI:'
 
 /**
- * The concepts for which one of RxNorm's own filters holds: `STY` takes the id of a semantic type (`T200`) too, `SAB` is `RXNORM`, as names of
- * other sources are not imported, and the concept that a relationship leads to may be written `CUI:1191`.
+ * Returns the concepts that meet one of RxNorm's own filters: `STY` also accepts the id of a semantic type (`T200`), `SAB` is `RXNORM` because names of
+ * other sources are not imported, and the target concept of a relationship may be written as `CUI:1191`.
  *
- * @returns `undefined` for a filter that every code system has.
+ * @returns `undefined` for filters that every code system supports.
  */
 function rxnormFilter(provider: CodeSystemProvider, { property, op, value }: Filter): ConceptSet | undefined {
   if (op !== '=') return undefined

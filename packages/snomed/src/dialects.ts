@@ -1,4 +1,4 @@
-/** Language reference sets by the alias of their dialect. @see https://confluence.ihtsdotools.org/display/DOCECL/Appendix+C+-+Dialect+Aliases */
+/** Ids of language reference sets by dialect alias. @see https://confluence.ihtsdotools.org/display/DOCECL/Appendix+C+-+Dialect+Aliases */
 export const DIALECTS: ReadonlyMap<string, string> = new Map([
   ['en-us', '900000000000509007'],
   ['en-gb', '900000000000508004'],
@@ -26,7 +26,7 @@ export const DIALECTS: ReadonlyMap<string, string> = new Map([
 
 const TAGS: ReadonlyMap<string, string> = new Map(Array.from(DIALECTS, ([alias, id]) => [id, tagOf(alias)]))
 
-/** The tag of the dialect of a language reference set, `en-US`; `undefined` for one that is not known by name. */
+/** Returns the dialect tag of a language reference set, such as `en-US`; `undefined` if it has no known alias. */
 export function dialectTag(refsetId: string): string | undefined {
   return TAGS.get(refsetId)
 }

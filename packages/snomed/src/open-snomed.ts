@@ -10,26 +10,26 @@ import { conceptElement } from './provider/concept-element.js'
 import { displayDialect } from './provider/texts.js'
 import { openSnomedIndex, type SnomedIndex } from './release/snomed-index.js'
 
-/** An ECL expression over one version. */
+/** An ECL expression, evaluated over one version. */
 export interface EclQuery {
-  /** The concepts that it selects; kept. @throws {OperationError} `definition-invalid` for an unknown concept, or too many parts. */
+  /** Returns the concepts that it selects; cached. @throws {OperationError} `definition-invalid` for an unknown concept, or too many parts. */
   all(): Work<Bitmap>
-  /** True when it selects an expression. */
+  /** True if it selects a postcoordinated expression. */
   admits(form: NormalForm): Work<boolean>
 }
 
-/** An opened version with what is kept between requests. */
+/** An opened version, with caches that are shared by requests. */
 export interface SnomedSystem {
   readonly index: SnomedIndex
-  /** @throws {OperationError} `definition-invalid` when the text is not ECL. */
+  /** Parses an expression constraint. @throws {OperationError} `definition-invalid` if the text is not ECL. */
   ecl(text: string): EclQuery
-  /** The concept in the form of `CodeSystem.concept`. */
+  /** Returns a concept in the form of `CodeSystem.concept`. */
   element(concept: number): JsonObject
 }
 
-/** How many results are kept. */
+/** Maximum number of cached results. */
 const KEPT_QUERIES = 100
-/** Concepts whose displays are kept: reading them is most of what a page costs (bench `terminology`). About 500 bytes each. */
+/** Number of concepts whose displays are cached, at about 500 bytes each: reading displays is most of the cost of a page (bench `terminology`). */
 const KEPT_ELEMENTS = 4_096
 
 const MAX_ECL_LENGTH = 10_000
@@ -49,7 +49,7 @@ function eclQuery(index: SnomedIndex, text: string): EclQuery {
   const constraint = explained(text, () => parsed(text))
   let found: Bitmap | undefined
   return {
-    // Not shared work: what a request leaves unfinished is much larger than the result, and would be kept for every expression.
+    // Not shared work: the intermediate state of an unfinished request is much larger than the result, and would be cached for every expression.
     *all() {
       return (found ??= yield* explainedWork(text, eclScope(index).evaluate(constraint)))
     },
@@ -57,7 +57,7 @@ function eclQuery(index: SnomedIndex, text: string): EclQuery {
   }
 }
 
-/** Why a text is not ECL, and where; `undefined` for one that is. */
+/** Says why a text is not ECL, and where; `undefined` if it is. */
 export function eclProblem(text: string): string | undefined {
   try {
     parsed(text)

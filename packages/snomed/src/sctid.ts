@@ -1,4 +1,4 @@
-/** Ids with a meaning that the model gives them. @see https://confluence.ihtsdotools.org/display/DOCTIG */
+/** Ids with a meaning in the SNOMED CT model. @see https://confluence.ihtsdotools.org/display/DOCTIG */
 export const SCT = {
   root: '138875005',
   isA: '116680003',
@@ -34,12 +34,12 @@ const MULTIPLY = [
 ] as const
 const PERMUTE = ['0123456789', '1576283094', '5803796142', '8916043527', '9453126870', '4286573901', '2793806415', '7046913258'] as const
 
-/** True for 6 to 18 digits without a leading zero: what the grammars take for an id. */
+/** True for 6 to 18 digits without a leading zero, which the grammars accept as an id. */
 function isSctidShaped(text: string): boolean {
   return /^[1-9][0-9]{5,17}$/.test(text)
 }
 
-/** True for an id whose check digit is right (Verhoeff). */
+/** True for an id with the right check digit (Verhoeff). */
 export function isSctid(text: string): boolean {
   return isSctidShaped(text) && checkOf(text) === 0
 }
@@ -63,9 +63,9 @@ function multiply(a: number, b: number): number {
   return Number(MULTIPLY[a]?.charAt(b))
 }
 
-/** A version URI taken apart. @see https://confluence.ihtsdotools.org/display/DOCURI */
+/** A parsed version URI. @see https://confluence.ihtsdotools.org/display/DOCURI */
 export interface SnomedVersion {
-  /** `http://snomed.info/sct/<module>`, or with `xsct` for what is not an official release. */
+  /** `http://snomed.info/sct/<module>`, or with `xsct` if it is not an official release. */
   readonly edition: string
   readonly module: string
   /** `YYYYMMDD`; absent in the URI of an edition. */
@@ -74,7 +74,7 @@ export interface SnomedVersion {
 
 const VERSION = /^(http:\/\/snomed\.info\/x?sct\/([0-9]{6,18}))(?:\/version\/([0-9]{8}))?$/
 
-/** Parses a version or edition URI; `undefined` when it is not one. */
+/** Parses a version or edition URI; returns `undefined` for any other URI. */
 export function snomedVersion(uri: string): SnomedVersion | undefined {
   const [, edition, module, date] = VERSION.exec(uri) ?? []
   if (edition === undefined || module === undefined) return undefined
@@ -82,8 +82,8 @@ export function snomedVersion(uri: string): SnomedVersion | undefined {
 }
 
 /**
- * The version that is meant among those that are known: exactly the one asked for, the newest of the edition asked for, or, when nothing
- * is asked for, the newest of the international edition, else the newest of all.
+ * Selects one of the known versions: exactly the requested one, the newest of the requested edition or, without a request,
+ * the newest of the international edition, or else the newest of all.
  */
 export function pickSnomedVersion(versions: readonly string[], asked: string | undefined): string | undefined {
   if (asked !== undefined && versions.includes(asked)) return asked

@@ -9,8 +9,8 @@ import type { SnomedIndex } from './release/snomed-index.js'
 import { pickSnomedVersion, SNOMED, snomedVersion } from './sctid.js'
 
 /**
- * SNOMED CT, for `codeSystems` of a context: editions and versions that were imported to its `concepts`, with the Expression Constraint Language,
- * post-coordinated expressions, and the implicit value sets and concept maps.
+ * SNOMED CT, for `codeSystems` of a context: the editions and versions imported into its `concepts`, with the Expression Constraint Language,
+ * postcoordinated expressions, and the implicit value sets and concept maps.
  *
  * @see https://hl7.org/fhir/R4/snomedct.html
  */
@@ -33,18 +33,18 @@ export function snomed(): ImportedSystem {
   }
 }
 
-/** The canonical of something that SNOMED CT defines without a resource. */
+/** A parsed canonical of something that SNOMED CT defines without a resource. */
 interface ImplicitCanonical {
   /** Version or edition that the canonical names. */
   readonly version?: string
-  /** What follows `=`, decoded; absent without it. */
+  /** The decoded part after `=`; absent without `=`. */
   readonly value?: string
 }
 
 const PARAMETERS = { ValueSet: 'fhir_vs', ConceptMap: 'fhir_cm' } as const
 
 /**
- * Reads the canonical of an implicit value set (`?fhir_vs`) or concept map (`?fhir_cm`); `undefined` when it is not one.
+ * Parses the canonical of an implicit value set (`?fhir_vs`) or concept map (`?fhir_cm`); returns `undefined` for any other canonical.
  *
  * @see https://hl7.org/fhir/R4/snomedct.html#implicit
  */
@@ -67,14 +67,14 @@ function decoded(text: string): string {
   }
 }
 
-/** The resource of an implicit canonical; `undefined` when the release has no such concept or reference set. */
+/** Returns the resource of an implicit canonical; `undefined` if the release has no such concept or reference set. */
 function implicitResource(index: SnomedIndex, type: ImplicitType, canonical: string): JsonObject | undefined {
   const named = implicitCanonical(type, canonical)
   if (named === undefined) return undefined
   return type === 'ValueSet' ? implicitValueSet(index, canonical, named) : implicitMap(index, canonical, named)
 }
 
-/** The value set of all codes, `isa/X`, `refset`, `refset/X` or `ecl/E`. */
+/** Makes the value set of all codes, `isa/X`, `refset`, `refset/X` or `ecl/E`. */
 function implicitValueSet(index: SnomedIndex, url: string, { version, value }: ImplicitCanonical): JsonObject | undefined {
   const content = contentOf(index, value)
   if (content === undefined) return undefined
@@ -82,7 +82,7 @@ function implicitValueSet(index: SnomedIndex, url: string, { version, value }: I
   return { resourceType: 'ValueSet', url, title: content.title, status: 'active', compose: { include: [include] } }
 }
 
-/** Titled as the templates of the specification name them. @see https://hl7.org/fhir/R4/snomedct.html#implicit */
+/** Content of an implicit value set, with the title that the specification's templates define. @see https://hl7.org/fhir/R4/snomedct.html#implicit */
 interface Content {
   readonly title: string
   readonly part: JsonObject
@@ -108,7 +108,7 @@ function refsets(index: SnomedIndex): readonly JsonObject[] {
   return index.refsets.all.filter(({ id }) => index.ids.find(id) !== undefined).map(({ id }) => ({ code: id }))
 }
 
-/** What associations of inactive concepts mean for a translation. @see https://hl7.org/fhir/R4/snomedct.html#implicit-cm */
+/** Equivalences in the implicit maps, by association reference set. @see https://hl7.org/fhir/R4/snomedct.html#implicit-cm */
 const EQUIVALENCE: ReadonlyMap<string, string> = new Map([
   ['900000000000523009', 'inexact'],
   ['900000000000526001', 'equivalent'],
@@ -116,7 +116,7 @@ const EQUIVALENCE: ReadonlyMap<string, string> = new Map([
   ['900000000000530003', 'inexact'],
 ])
 
-/** The map of an association reference set: from inactive concepts to their targets. */
+/** Makes the map of an association reference set, from inactive concepts to their targets. */
 function implicitMap(index: SnomedIndex, url: string, { value }: ImplicitCanonical): JsonObject | undefined {
   if (value === undefined) return undefined
   const field = index.refsets.find(value)?.fields.indexOf('targetComponentId') ?? -1
@@ -131,7 +131,7 @@ function implicitMap(index: SnomedIndex, url: string, { value }: ImplicitCanonic
   return { resourceType: 'ConceptMap', url, version: index.header.version, status: 'active', group }
 }
 
-/** A concept of the map. Its display is read when it is found. */
+/** Makes a concept of the map. Its display is read when it is accessed. */
 function mapped(index: SnomedIndex, code: string, more: JsonObject): JsonObject {
   return {
     code,

@@ -28,31 +28,31 @@ import {
 import { madeConcepts } from './made-concepts.js'
 import { checkOptions, inputShape, FUNCTION, listOf, needed, TEXT, type InputShape } from 'fhir-ops/internal/input'
 
-/** Which version is made of a release. */
+/** Which version to make of a release. */
 export interface LoincImportOptions extends WorkOptions {
-  /** `2.82`. Default: that in the name of the folder or archive (`Loinc_2.82.zip`). */
+  /** Version of the release, such as `2.82`. Default: taken from the name of the folder or archive (`Loinc_2.82.zip`). */
   readonly release?: string | undefined
-  /** Languages whose names are imported too, such as `de-DE`; `all` for every one that the release has. Default: none. */
+  /** Languages whose names are also imported, such as `de-DE`; `all` for every language in the release. Default: none. */
   readonly languages?: readonly string[] | undefined
 }
 
 /** An imported release. */
 export interface LoincImport {
   readonly system: StoredSystem
-  /** Where codes that are not used any more lead to, as a ConceptMap; absent when the release has no `MapTo.csv`. */
+  /** Replacements of codes that are no longer used, as a ConceptMap; absent if the release has no `MapTo.csv`. */
   readonly mapTo?: JsonObject
 }
 
 const SHAPE: InputShape = inputShape<LoincImportOptions>({ work: TEXT, progress: needed(FUNCTION), release: TEXT, languages: listOf(TEXT) })
 
 /**
- * Imports a release of LOINC in CSV into a concept store: codes, parts, groups, lists of answers, answers, the hierarchy, and names in the languages
- * that are asked for. Panels are not imported. The tables of the release are joined on disk, so memory does not grow with it, in the file that `work`
- * names; after an abort the next run continues after the rows that were read.
+ * Imports a release of LOINC in CSV into a concept store: codes, parts, groups, answer lists, answers, the hierarchy, and names in the requested
+ * languages. Panels are not imported. The tables of the release are joined on disk, in the file named by `work`, so memory does not grow with the release;
+ * after an abort, the next run continues after the rows already read.
  *
  * @param path Folder or ZIP archive of the release.
- * @throws {OperationError} `not-found` or `definition-invalid` when the release cannot be used; `parameter-required` when its version cannot be
- *   derived from its name; `parameter-value` for a language that it does not have; `conflict` when another import works with the same file.
+ * @throws {OperationError} `not-found` or `definition-invalid` if the release cannot be used; `parameter-required` if its version cannot be
+ *   derived from its name; `parameter-value` for a language that it does not have; `conflict` if another import works with the same file.
  */
 export async function importLoinc(concepts: ConceptStore, path: string, options: LoincImportOptions): Promise<LoincImport> {
   checkOptions('importLoinc', SHAPE, options)
@@ -90,7 +90,7 @@ async function makeConcepts(files: readonly ReleaseFile[], tables: LoincTables):
     add(answerConcept(code, rows.map(readAnswer), tables))
 }
 
-/** Notes that there is such a code. */
+/** Records that a code exists. */
 function noted(concept: JsonObject, tables: LoincTables): JsonObject {
   tables.add('code', String(concept['code']), '')
   return concept
@@ -128,7 +128,7 @@ function codeSystem(version: string, tables: LoincTables): JsonObject {
   }
 }
 
-/** The map says that one code takes the place of another, not that they are equivalent. */
+/** Makes the map. It states that one code replaces another, not that they are equivalent. */
 function mapToResource(version: string, tables: LoincTables): JsonObject {
   const element = Array.from(tables.rows('map-to'), ([code, targets]) => ({
     code,

@@ -17,13 +17,13 @@ import {
 import { madeConcepts } from './made-concepts.js'
 import { checkOptions, inputShape, FUNCTION, needed, TEXT, type InputShape } from 'fhir-ops/internal/input'
 
-/** Which version is made of a release. */
+/** Which version to make of a release. */
 export interface RxnormImportOptions extends WorkOptions {
-  /** `MMDDYYYY`, as the National Library of Medicine names releases. Default: that in the name (`RxNorm_full_11032025.zip`). */
+  /** Version of the release as `MMDDYYYY`, as named by the National Library of Medicine. Default: taken from the name (`RxNorm_full_11032025.zip`). */
   readonly release?: string | undefined
 }
 
-/** Places of columns. @see https://www.nlm.nih.gov/research/umls/rxnorm/docs/techdoc.html */
+/** Positions of columns. @see https://www.nlm.nih.gov/research/umls/rxnorm/docs/techdoc.html */
 const CONSO = { concept: 0, source: 11, type: 12, text: 14, suppress: 16, columns: 18 } as const
 const REL = { first: 0, second: 4, name: 7, source: 10, columns: 16 } as const
 const STY = { concept: 0, id: 1, name: 3, columns: 6 } as const
@@ -31,13 +31,13 @@ const STY = { concept: 0, id: 1, name: 3, columns: 6 } as const
 const SHAPE: InputShape = inputShape<RxnormImportOptions>({ work: TEXT, progress: needed(FUNCTION), release: TEXT })
 
 /**
- * Imports a release of RxNorm in RRF into a concept store: the concepts of RxNorm itself with their names, term types, semantic types and
- * relationships. Names and codes of other sources, attributes and archived concepts are not imported. The files are joined on disk, so memory does
- * not grow with the release, in the file that `work` names; after an abort the next run continues after the rows that were read.
+ * Imports a release of RxNorm in RRF into a concept store: the concepts of RxNorm itself, with their names, term types, semantic types and
+ * relationships. Names and codes of other sources, attributes and archived concepts are not imported. The files are joined on disk, in the file named by
+ * `work`, so memory does not grow with the release; after an abort, the next run continues after the rows already read.
  *
  * @param path Folder or ZIP archive of the release.
- * @throws {OperationError} `not-found` or `definition-invalid` when the release cannot be used; `parameter-required` when its version cannot be
- *   derived from its name; `conflict` when another import works with the same file.
+ * @throws {OperationError} `not-found` or `definition-invalid` if the release cannot be used; `parameter-required` if its version cannot be
+ *   derived from its name; `conflict` if another import works with the same file.
  */
 export async function importRxnorm(concepts: ConceptStore, path: string, options: RxnormImportOptions): Promise<StoredSystem> {
   checkOptions('importRxnorm', SHAPE, options)
@@ -57,7 +57,7 @@ export async function importRxnorm(concepts: ConceptStore, path: string, options
   })
 }
 
-/** By concept: its names, its relationships, its semantic types. The names of relationships, and the concepts in their order. */
+/** By concept: its names, its relationships, its semantic types. Then the names of relationships, and the finished concepts in order. */
 const TABLES = ['atom', 'relation', 'semantic-type', 'relation-name', 'concept'] as const
 
 interface RxnormTables extends Scratch<(typeof TABLES)[number]> {
@@ -102,12 +102,12 @@ async function makeConcepts(tables: RxnormTables): Promise<void> {
 
 interface Reading<T> {
   readonly work: ImportWork
-  /** The concept that a row is about, and what it says; `undefined` for a row that is not imported. */
+  /** Returns the concept of a row and its content; `undefined` for a row that is not imported. */
   readonly read: (row: readonly string[]) => readonly [string, T] | undefined
   readonly columns: number
 }
 
-/** What the rows of a file that were not taken before say; nothing when the release has not got it. */
+/** Yields the content of rows in a file that no earlier run has processed; nothing if the release lacks the file. */
 async function* readings<T>(
   files: readonly ReleaseFile[],
   name: string,
@@ -130,7 +130,7 @@ function readAtom(row: readonly string[]): readonly [string, RxnormAtom] | undef
   return [at(row, CONSO.concept), { type: at(row, CONSO.type), text: at(row, CONSO.text), inUse: row[CONSO.suppress] === 'N' }]
 }
 
-/** A row says what the second concept is to the first. Rows between names, not concepts, have no concepts. */
+/** Reads a relationship: a row states what the second concept is to the first. Rows that relate names instead of concepts have no concept ids. */
 function readRelation(row: readonly string[]): readonly [string, RxnormRelation] | undefined {
   const [first, second, name] = [at(row, REL.first), at(row, REL.second), at(row, REL.name)]
   return row[REL.source] !== 'RXNORM' || first === '' || second === '' || name === '' ? undefined : [second, { name, to: first }]
@@ -169,34 +169,34 @@ export interface RxnormAtom {
   /** Term type: `SCD`, `IN` ... */
   readonly type: string
   readonly text: string
-  /** False when it is suppressed. */
+  /** False if the name is suppressed. */
   readonly inUse: boolean
 }
 
-/** What a concept is to another one: `has_ingredient`. */
+/** A relationship of a concept to another, such as `has_ingredient`. */
 export interface RxnormRelation {
   readonly name: string
   readonly to: string
 }
 
-/** What a release says about a concept. */
+/** The content of a release about one concept. */
 export interface RxnormParts {
   readonly atoms: readonly RxnormAtom[]
   readonly relations: readonly RxnormRelation[]
   readonly semanticTypes: readonly SemanticType[]
 }
 
-/** A semantic type by its id, `T121`, and its name. */
+/** A semantic type, by id (`T121`) and name. */
 export interface SemanticType {
   readonly id: string
   readonly name: string
 }
 
 const URL = 'http://www.nlm.nih.gov/research/umls/rxnorm'
-/** Term types of names besides the one that a concept is called by. */
+/** Term types of additional names; any other type is that of the concept itself. */
 const OTHER_NAMES: ReadonlySet<string> = new Set(['SY', 'TMSY', 'PSN', 'ET'])
 
-/** A concept by its names: the display is the name of the type that the concept has, in use before suppressed. */
+/** Makes a concept from its names. Names in use precede suppressed ones as the display, and then names of the concept's own type precede additional names. */
 function rxnormConcept(code: string, { atoms, relations, semanticTypes }: RxnormParts): JsonObject {
   const main = atoms.toSorted((a, b) => rank(a) - rank(b))[0]
   const types = new Set(atoms.filter(({ type }) => !OTHER_NAMES.has(type)).map(({ type }) => type))

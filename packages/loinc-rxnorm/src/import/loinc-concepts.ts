@@ -5,7 +5,7 @@ import { column, type CodeGroup, type ListedAnswer, type LoincTables, type PartL
 /** The url of LOINC. */
 export const LOINC = 'http://loinc.org'
 
-/** Properties of every code that name a part. */
+/** Properties of all codes whose value is a part. */
 export const PART_PROPERTIES = ['COMPONENT', 'PROPERTY', 'TIME_ASPCT', 'SYSTEM', 'SCALE_TYP', 'METHOD_TYP', 'CLASS'] as const
 
 /** Properties that are columns of `Loinc.csv`. */
@@ -37,10 +37,10 @@ export const TEXT_PROPERTIES = [
   'VersionFirstReleased',
 ] as const
 
-/** Columns of `Loinc.csv` with codes that are separated by semicolons. */
+/** Columns of `Loinc.csv` that contain codes separated by semicolons. */
 export const CODE_PROPERTIES = ['AskAtOrderEntry', 'AssociatedObservations'] as const
 
-/** The concept of a row of `Loinc.csv`. */
+/** Makes the concept of a row in `Loinc.csv`. */
 export function codeConcept(row: CsvRow, tables: LoincTables): JsonObject {
   const code = column(row, 'LOINC_NUM')
   const definition = row.get('DefinitionDescription')
@@ -69,7 +69,7 @@ export function codeConcept(row: CsvRow, tables: LoincTables): JsonObject {
   }
 }
 
-/** The concept of a row of `Part.csv`. */
+/** Makes the concept of a row in `Part.csv`. */
 export function partConcept(row: CsvRow, tables: LoincTables): JsonObject {
   const code = column(row, 'PartNumber')
   const status = row.get('Status')
@@ -85,12 +85,12 @@ export function partConcept(row: CsvRow, tables: LoincTables): JsonObject {
   }
 }
 
-/** The concept of a part that only the hierarchy has. */
+/** Makes the concept of a part that occurs only in the hierarchy. */
 export function branchConcept(code: string, display: string | undefined, tables: LoincTables): JsonObject {
   return { code, ...(display !== undefined && { display }), property: codes('parent', tables.values('parent', code)) }
 }
 
-/** The concept of a group, by its rows of `Group.csv` or `ParentGroup.csv`. */
+/** Makes the concept of a group from its rows in `Group.csv` or `ParentGroup.csv`. */
 export function groupConcept(code: string, rows: readonly CodeGroup[]): JsonObject {
   const status = rows[0]?.status
   return {
@@ -107,13 +107,13 @@ export function groupConcept(code: string, rows: readonly CodeGroup[]): JsonObje
   }
 }
 
-/** The concept of a list of answers, by its rows of `AnswerList.csv`. */
+/** Makes the concept of an answer list from its rows in `AnswerList.csv`. */
 export function listConcept(code: string, rows: readonly ListedAnswer[]): JsonObject {
   const answers = rows.flatMap(({ answer }) => answer ?? [])
   return { code, display: rows[0]?.listName ?? code, property: codes('Answer', answers) }
 }
 
-/** The concept of an answer, by its rows of `AnswerList.csv`. */
+/** Makes the concept of an answer from its rows in `AnswerList.csv`. */
 export function answerConcept(code: string, rows: readonly ListedAnswer[], tables: LoincTables): JsonObject {
   const lists = [...new Set(rows.map(({ list }) => list))]
   const questions = lists.flatMap((list) => tables.values('list-for', list))

@@ -2,7 +2,7 @@ import { OperationError } from 'fhir-ops/errors'
 import { csvRows, type CsvRow, type ReleaseFile, scratchIn, type Scratch, untakenRows, type ImportWork } from '@fhir-ops/releases'
 import type { JsonObject } from 'fhir-ops/internal/json'
 
-/** What a release states about its codes, by code, and the concepts that were made. */
+/** The content of a release by code, and the concepts made from it. */
 export interface LoincTables extends Scratch<(typeof TABLES)[number]> {
   readonly work: ImportWork
 }
@@ -10,52 +10,52 @@ export interface LoincTables extends Scratch<(typeof TABLES)[number]> {
 const TABLES = [
   /** The parts of each code. */
   'part',
-  /** Properties that name parts. */
+  /** Properties whose values are parts. */
   'part-property',
   'parent',
-  /** Names of what the hierarchy contains. */
+  /** Names of entries in the hierarchy. */
   'name',
   'consumer-name',
   /** Designations in other languages. */
   'variant',
-  /** Codes that take the place of a code. */
+  /** Codes that replace a code. */
   'map-to',
-  /** The codes that a list of answers is for. */
+  /** Codes for which an answer list is used. */
   'list-for',
-  /** The lists of answers of each code. */
+  /** Answer lists of each code. */
   'lists-of',
-  /** By list: its name and its answers. */
+  /** By answer list: its name and its answers. */
   'list',
-  /** By answer: its text and the lists that it is in. */
+  /** By answer: its text and the lists that contain it. */
   'answer',
-  /** By group: its name, its status and the group that it belongs to. */
+  /** By group: its name, its status and its parent group. */
   'group',
-  /** The groups of each code, and those that these belong to. */
+  /** Groups of each code, and their parent groups. */
   'groups-of',
   /** Codes and parts that have a concept. */
   'code',
-  /** Concepts in their order. */
+  /** Finished concepts in order. */
   'concept',
 ] as const
 
 /** A part of a code. */
 export interface PartLink {
-  /** Says what it is to the code: `COMPONENT`, `document-kind` and so on. */
+  /** The role of the part in the code: `COMPONENT`, `document-kind` and so on. */
   readonly property: string
   readonly code: string
   readonly name: string
 }
 
-/** An answer in a list of answers. */
+/** An answer in an answer list. */
 export interface ListedAnswer {
   readonly list: string
   readonly listName: string | undefined
-  /** Absent for a list whose answers are kept elsewhere. */
+  /** Absent for a list whose answers are maintained elsewhere. */
   readonly answer: string | undefined
   readonly text: string | undefined
 }
 
-/** A group of codes that are alike for some purpose. */
+/** A group of codes that are similar for some purpose. */
 export interface CodeGroup {
   readonly name: string | undefined
   readonly status: string | undefined
@@ -67,18 +67,18 @@ export function loincTablesIn(work: ImportWork): LoincTables {
   return { ...scratchIn(work.db, TABLES), work }
 }
 
-/** Finds files of a release by their names, in any folder of it. */
+/** Finds a file of a release by name, in any folder. */
 export function loincFile(files: readonly ReleaseFile[], name: string): ReleaseFile | undefined {
   return files.find((file) => file.name.split(/[/\\]/).at(-1) === name)
 }
 
-/** The rows of a file that were not taken before; none when the release has not got it. */
+/** Reads the rows of a file that no earlier run has processed; none if the release lacks the file. */
 export async function* loincRows({ work }: LoincTables, files: readonly ReleaseFile[], name: string): AsyncGenerator<CsvRow> {
   const file = loincFile(files, name)
   if (file !== undefined) yield* untakenRows(work, name, csvRows(file))
 }
 
-/** Reads the tables that are joined to the codes. @throws {OperationError} `definition-invalid` when a row lacks a column. */
+/** Reads the tables that are joined with the codes. @throws {OperationError} `definition-invalid` if a row lacks a column. */
 export async function readLoincTables(files: readonly ReleaseFile[], tables: LoincTables): Promise<void> {
   for (const name of HIERARCHY_FILES) {
     for await (const row of loincRows(tables, files, name)) {
@@ -100,10 +100,10 @@ export async function readLoincTables(files: readonly ReleaseFile[], tables: Loi
   await readGroups(files, tables)
 }
 
-/** The hierarchy of components; releases of before 2.73 call it multi-axial. */
+/** Files with the hierarchy of components; before 2.73, the hierarchy is called multi-axial. */
 const HIERARCHY_FILES = ['ComponentHierarchyBySystem.csv', 'MultiAxialHierarchy.csv'] as const
 
-/** Properties of kinds of parts, for releases that do not state them. */
+/** Properties by kind of part, for releases that do not state them. */
 const PROPERTY_OF_KIND: ReadonlyMap<string, string> = new Map([
   ['TIME', 'TIME_ASPCT'],
   ['SCALE', 'SCALE_TYP'],
@@ -158,7 +158,7 @@ export function readGroup(text: string): CodeGroup {
   return JSON.parse(text)
 }
 
-/** A value that a row must have. */
+/** Returns the value of a required column. */
 export function column(row: CsvRow, name: string): string {
   const value = row.get(name)
   if (value === undefined) throw new OperationError('definition-invalid', `There is no ${name} in ${row.place}.`)
@@ -166,11 +166,11 @@ export function column(row: CsvRow, name: string): string {
 }
 
 const FILE_NAME = /(?:^|[/\\])([a-z]{2,3})([A-Z]{2})[0-9]+LinguisticVariant\.csv$/
-/** Columns with whole names, the one that is made to be shown first. */
+/** Columns with complete names, the preferred one for display first. */
 const NAMES = ['LinguisticVariantDisplayName', 'LONG_COMMON_NAME', 'SHORTNAME'] as const
 
 /**
- * Reads the linguistic variants of these languages, as designations of codes.
+ * Reads the linguistic variants of some languages, as designations of codes.
  *
  * @param languages Tags such as `de-DE`, or `all`.
  * @throws {OperationError} `parameter-value` for a language that the release does not have.

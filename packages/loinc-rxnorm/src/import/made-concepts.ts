@@ -1,7 +1,7 @@
 import type { ConceptSequence } from '../index.js'
 import type { Scratch } from '@fhir-ops/releases'
 
-/** The concepts that an import has made, in their order, each read when it is taken. */
+/** The finished concepts of an import, in order; each is read when it is iterated. */
 export function madeConcepts(tables: Scratch<'concept'>): ConceptSequence {
   return {
     length: tables.size('concept'),

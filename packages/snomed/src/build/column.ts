@@ -1,18 +1,18 @@
 import { bytesOf, type Lists } from '../release/section-reader.js'
 import { highOf, idTable, lowOf, type IdTable } from '../release/id-table.js'
 
-/** A column of 32-bit numbers that grows. */
+/** A growing column of 32-bit numbers. */
 export interface Column {
   readonly length: number
   push(value: number): void
-  /** The numbers so far. */
+  /** Returns the numbers so far. */
   values(): Uint32Array
 }
 
-/** By how much a full column grows; more would leave more of it unused. */
+/** Growth factor of a full column; a larger factor would leave more of it unused. */
 const GROWTH = 1.25
 
-/** Makes an empty column. */
+/** Creates an empty column. */
 export function column(): Column {
   let numbers = new Uint32Array(1024)
   let length = 0
@@ -32,16 +32,16 @@ export function column(): Column {
   }
 }
 
-/** Texts one after the other as UTF-8. */
+/** A column of texts, stored as consecutive UTF-8. */
 export interface TextColumn {
   push(text: string): void
-  /** The bytes of one text. */
+  /** Returns the bytes of one text. */
   bytes(place: number): Uint8Array
-  /** All bytes. */
+  /** Returns all bytes. */
   all(): Uint8Array
 }
 
-/** Makes an empty column of texts. */
+/** Creates an empty column of texts. */
 export function textColumn(): TextColumn {
   const encoder = new TextEncoder()
   const ends = column()
@@ -65,13 +65,13 @@ export function textColumn(): TextColumn {
   }
 }
 
-/** Gives each text a number, in the order of their first appearance. */
+/** Numbers texts in the order of their first appearance. */
 export interface Numbering {
   readonly texts: readonly string[]
   numberOf(text: string): number
 }
 
-/** Makes a numbering that knows these texts. */
+/** Creates a numbering that starts with these texts. */
 export function numbering(known: readonly string[] = []): Numbering {
   const numbers = new Map(known.map((text, number) => [text, number]))
   const texts = [...known]
@@ -86,10 +86,10 @@ export function numbering(known: readonly string[] = []): Numbering {
   }
 }
 
-/** A section with its name. */
+/** A section, with its name. */
 export type Section = readonly [name: string, bytes: Uint8Array]
 
-/** Lists as two sections. */
+/** Stores lists as two sections. */
 export function listSections(name: string, lists: Lists): readonly Section[] {
   return [
     [`${name}.start`, bytesOf(lists.start)],
@@ -97,23 +97,23 @@ export function listSections(name: string, lists: Lists): readonly Section[] {
   ]
 }
 
-/** Rows of components as they come, each with its id and time. */
+/** Collects rows of components in their original order, with id and time. */
 export interface ComponentRows {
   readonly length: number
-  /** Takes the first two columns of a row. */
+  /** Adds a row, of which the first two columns are read. */
   push(row: readonly string[]): void
   readonly times: Uint32Array
-  /** The row of each id, the newest where an id came several times, in ascending order of ids. */
+  /** Returns the row of each id, in ascending order of ids; if an id occurs several times, its newest row. */
   sorted(): SortedRows
 }
 
-/** Ids in ascending order with the rows in which they came. */
+/** Ids in ascending order, with the numbers of their rows. */
 export interface SortedRows {
   readonly ids: IdTable
   readonly rows: Uint32Array
 }
 
-/** Makes an empty list of rows. */
+/** Creates an empty list of rows. */
 export function componentRows(): ComponentRows {
   const [high, low, times] = [column(), column(), column()]
   return {

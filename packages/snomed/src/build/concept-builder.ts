@@ -5,15 +5,15 @@ import { CONCEPT_ACTIVE, CONCEPT_DEFINED } from '../release/snomed-index.js'
 import { SCT } from '../sctid.js'
 import { column, componentRows, textColumn, type Column, type Numbering, type Section, type TextColumn } from './column.js'
 
-/** Gathers the rows of concept files. */
+/** Collects the rows of concept files. */
 export interface ConceptBuilder {
   add(row: readonly string[]): void
-  /** Ids of all concepts; no row may be added any more. */
+  /** Returns the ids of all concepts; no more rows may be added afterwards. */
   seal(): IdTable
   sections(): Iterable<Section>
 }
 
-/** Makes an empty builder. */
+/** Creates an empty builder. */
 export function conceptBuilder(modules: Numbering): ConceptBuilder {
   const components = componentRows()
   const [flags, moduleNumbers] = [column(), column()]
@@ -39,16 +39,16 @@ export function conceptBuilder(modules: Numbering): ConceptBuilder {
   }
 }
 
-/** Gathers the rows of identifier files: codes of other schemes that identify concepts. */
+/** Collects the rows of identifier files: codes of other schemes that identify concepts. */
 export interface IdentifierBuilder {
-  /** A row; releases differ in the order of its columns. */
+  /** Adds a row; the order of its columns differs between releases. */
   add(row: readonly string[], columns: readonly string[]): void
-  /** Ids of the schemes. */
+  /** Ids of the identifier schemes. */
   readonly schemes: readonly string[]
   sections(): Iterable<Section>
 }
 
-/** Makes an empty builder over the concepts. */
+/** Creates an empty builder for these concepts. */
 export function identifierBuilder(concepts: IdTable): IdentifierBuilder {
   const schemes = new Map<string, TextColumn>()
   return {
@@ -70,7 +70,7 @@ export function identifierBuilder(concepts: IdTable): IdentifierBuilder {
   }
 }
 
-/** Gathers the rows of reference sets of which members are concepts. */
+/** Collects the rows of reference sets whose members are concepts. */
 export interface RefsetBuilder {
   /** @param fields Names of the columns after `referencedComponentId`. */
   add(row: readonly string[], fields: readonly string[]): void
@@ -85,7 +85,7 @@ interface Refset {
   readonly ids: TextColumn
 }
 
-/** Makes an empty builder over the concepts. */
+/** Creates an empty builder for these concepts. */
 export function refsetBuilder(concepts: IdTable): RefsetBuilder {
   const refsets = new Map<string, Refset>()
   const refsetOf = (id: string, fields: readonly string[]): Refset => {

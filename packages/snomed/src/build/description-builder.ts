@@ -14,10 +14,10 @@ import {
 import { withDisplays, wordSections } from './text-sections.js'
 import { gathered, bytesOf } from '../release/section-reader.js'
 
-/** Gathers the rows of description and text definition files, then those of language reference sets. */
+/** Collects the rows of description and text definition files, then those of language reference sets. */
 export interface DescriptionBuilder {
   add(row: readonly string[]): void
-  /** A row of a language reference set; no description may be added any more. */
+  /** Adds a row of a language reference set; no more descriptions may be added afterwards. */
   addAcceptability(row: readonly string[]): void
   readonly languages: readonly string[]
   /** Ids of the language reference sets. */
@@ -36,7 +36,7 @@ const ACCEPTABILITY_OF: ReadonlyMap<string, number> = new Map([
   [SCT.preferred, ACCEPTABILITY.preferred],
 ])
 
-/** Makes an empty builder over the concepts. */
+/** Creates an empty builder for these concepts. */
 export function descriptionBuilder(concepts: IdTable, modules: Numbering): DescriptionBuilder {
   const components = componentRows()
   const [concept, flags, language, module] = [column(), column(), column(), column()]
@@ -80,7 +80,7 @@ interface DialectColumns {
   readonly ids: readonly string[]
   readonly add: (row: readonly string[]) => void
   readonly sorted: () => SortedRows
-  /** By language reference set: the acceptability of each description as it came. */
+  /** By language reference set: the acceptability of each description, in original order. */
   readonly columns: () => readonly Uint8Array[]
 }
 
@@ -102,11 +102,11 @@ function dialectColumns(components: ComponentRows): DialectColumns {
   }
 }
 
-/** Descriptions as they came, in rows. */
+/** Descriptions in their original order, one per row. */
 export interface GatheredDescriptions {
   /** Number of concepts. */
   readonly size: number
-  /** The rows that count, in ascending order of their ids, and these. */
+  /** The effective rows, in ascending order of their ids, and these ids. */
   readonly rows: Uint32Array
   readonly ids: IdTable
   readonly concept: Uint32Array
@@ -114,12 +114,12 @@ export interface GatheredDescriptions {
   readonly language: Uint32Array
   readonly module: Uint32Array
   readonly time: Uint32Array
-  /** By language reference set. */
+  /** Acceptability by language reference set. */
   readonly acceptability: readonly Uint8Array[]
   readonly term: (row: number) => Uint8Array
 }
 
-/** The sections of descriptions: those of a concept together, by kind and then by id. */
+/** Makes the sections of descriptions: those of a concept are adjacent, ordered by kind and then by id. */
 function* descriptionSections(descriptions: GatheredDescriptions): Iterable<Section> {
   const { size, rows, ids, concept, flags, term } = descriptions
   const ordered = byKind(rows, flags)
@@ -138,7 +138,7 @@ function* descriptionSections(descriptions: GatheredDescriptions): Iterable<Sect
   yield* wordSections({ size, start, isSearched: (row) => isSearched(flags[order[row] ?? 0] ?? 0), term: (row) => term(order[row] ?? 0) })
 }
 
-/** Places of rows: names, then synonyms, then definitions. */
+/** Orders positions of rows by kind: names, then synonyms, then definitions. */
 function byKind(rows: Uint32Array, flags: Uint32Array): Uint32Array {
   const ordered = new Uint32Array(rows.length)
   let next = 0
@@ -154,7 +154,7 @@ function kindAt(flags: Uint32Array, row: number): number {
   return (flags[row] ?? 0) >> 1
 }
 
-/** Text filters look at names in use. */
+/** True for names in use, which text filters search. */
 function isSearched(flags: number): boolean {
   return (flags & FLAG_ACTIVE) !== 0 && flags >> 1 !== KINDS.definition
 }
@@ -177,14 +177,14 @@ function* termSections(order: Uint32Array, term: (row: number) => Uint8Array): I
   }
 }
 
-/** The first term, from one on, that ends after the place. */
+/** Returns the first term, starting at `from`, that ends after the position. */
 function firstInChunk(offsets: Uint32Array, from: number, base: number): number {
   let first = from
   while ((offsets[first + 1] ?? Number.POSITIVE_INFINITY) <= base) first++
   return first
 }
 
-/** Copies the part of a term that falls into the chunk. @param at Where the term starts, perhaps before the chunk. */
+/** Copies the part of a term that belongs to the chunk. @param at Where the term starts, possibly before the chunk. */
 function copyWithin(chunk: Uint8Array, term: Uint8Array, at: number): void {
   const part = term.subarray(Math.max(0, -at), chunk.length - at)
   chunk.set(part, Math.max(0, at))

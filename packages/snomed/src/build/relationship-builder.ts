@@ -4,16 +4,16 @@ import { SCT } from '../sctid.js'
 import { column, type Numbering, listSections, type Section, componentRows } from './column.js'
 import { OperationError } from 'fhir-ops/errors'
 
-/** Gathers the rows of relationship files; only inferred ones count. */
+/** Collects the rows of relationship files; only inferred ones are used. */
 export interface RelationshipBuilder {
-  /** A row with a concept as its value, or with a concrete value (`#5`, `"text"`). */
+  /** Adds a row whose value is a concept or a concrete value (`#5`, `"text"`). */
   add(row: readonly string[]): void
-  /** Rows that name a concept which does not exist. */
+  /** Number of rows that name a concept that does not exist. */
   readonly dangling: number
   sections(): Iterable<Section>
 }
 
-/** Makes an empty builder over the concepts. */
+/** Creates an empty builder for these concepts. */
 export function relationshipBuilder(concepts: IdTable, values: Numbering): RelationshipBuilder {
   const rows = relationshipRows()
   const isA = concepts.find(SCT.isA)
@@ -47,7 +47,7 @@ export function relationshipBuilder(concepts: IdTable, values: Numbering): Relat
 interface RelationshipRows {
   /** @param ends Ordinals of source and type, and the value. */
   push(row: readonly string[], ends: readonly number[]): void
-  /** The active rows, the newest of each id. */
+  /** Returns the active rows, the newest of each id. */
   newest(): Uint32Array
   values(): Relationships
 }
@@ -91,7 +91,7 @@ function* hierarchySections(concepts: IdTable, rows: Uint32Array, { source, valu
   )
 }
 
-/** Rows go by source, group, type and value; a row that says the same as another goes. */
+/** Makes the sections of attributes. Rows are ordered by source, group, type and value; duplicates are removed. */
 function* attributeSections(size: number, unsorted: Uint32Array, columns: Relationships): Iterable<Section> {
   const { source, type, group, value } = columns
   const at = (numbers: Uint32Array, row: number): number => numbers[row] ?? 0
@@ -109,7 +109,7 @@ function* attributeSections(size: number, unsorted: Uint32Array, columns: Relati
   yield* listSections('attribute.users', distinct(users))
 }
 
-/** Each list in ascending order, without repetitions. */
+/** Sorts each list in ascending order and removes duplicates. */
 function distinct({ start, items }: Lists): Lists {
   const starts = new Uint32Array(start.length)
   const kept = column()
@@ -124,10 +124,10 @@ function distinct({ start, items }: Lists): Lists {
 }
 
 /**
- * All proper ancestors of each concept, in ascending order.
+ * Returns all proper ancestors of each concept, in ascending order.
  *
- * @param name Gives a concept its name for the message.
- * @throws {OperationError} `definition-invalid` when a concept is its own ancestor.
+ * @param name Returns the name of a concept, for the message.
+ * @throws {OperationError} `definition-invalid` if a concept is its own ancestor.
  */
 function ancestorLists(size: number, parents: Lists, name: (concept: number) => string): Lists {
   const rows = ancestorRows(size)
@@ -140,13 +140,13 @@ function ancestorLists(size: number, parents: Lists, name: (concept: number) => 
 }
 
 interface AncestorRows {
-  /** Adds a concept whose parents were added before. */
+  /** Adds a concept whose parents have been added. */
   readonly add: (concept: number, parents: Uint32Array) => void
-  /** The ancestors of a concept that was added. */
+  /** Returns the ancestors of a concept that has been added. */
   readonly of: (concept: number) => Uint32Array
 }
 
-/** One long column: some hundred thousand lists of their own would take several times as much memory. */
+/** Stores the lists in one long column: several hundred thousand separate lists would take several times as much memory. */
 function ancestorRows(size: number): AncestorRows {
   const items = column()
   const starts = new Uint32Array(size)
@@ -164,7 +164,7 @@ function ancestorRows(size: number): AncestorRows {
   }
 }
 
-/** Every concept after its parents. */
+/** Iterates over all concepts, each after its parents. */
 function* parentsFirst(size: number, parents: Lists, name: (concept: number) => string): Generator<number> {
   const walk = { parents, done: new Uint8Array(size), name }
   for (let start = 0; start < size; start++) yield* upwards(start, walk)
@@ -174,12 +174,12 @@ const NONE = new Uint32Array()
 
 interface Walk {
   readonly parents: Lists
-  /** 1 for a concept that was given. */
+  /** 1 for a concept that has been yielded. */
   readonly done: Uint8Array
   readonly name: (concept: number) => string
 }
 
-/** What is above a concept and was not given yet, the uppermost first, and the concept itself, without recursion. */
+/** Iterates over the ancestors of a concept not yet yielded, the uppermost first, and then the concept itself, without recursion. */
 function* upwards(start: number, { parents, done, name }: Walk): Generator<number> {
   const open = [start]
   const path = new Set<number>()

@@ -13,43 +13,43 @@ import { relationshipBuilder } from './relationship-builder.js'
 /** Kinds of RF2 files. */
 export type Rf2Kind = 'concept' | 'description' | 'language' | 'relationship' | 'refset' | 'identifier'
 
-/** Takes a row. @param columns Names of the columns of its file. */
+/** Receives a row. @param columns Column names of its file. */
 export type TakeRow = (kind: Rf2Kind, row: readonly string[], columns: readonly string[]) => void
 
-/** What was made of a part of a release. */
+/** A finished part of a version. */
 export interface BuiltPart {
-  /** What the part adds to the header. */
+  /** Members that the part adds to the header. */
   readonly header: Partial<SnomedHeader>
-  /** Made while they are read. @throws {OperationError} `definition-invalid` for a hierarchy with a cycle. */
+  /** Sections, made while they are iterated. @throws {OperationError} `definition-invalid` for a hierarchy with a cycle. */
   readonly sections: Iterable<Section>
-  /** Rows that were left out, as they name a concept which is not there. */
+  /** Number of rows omitted because they name a concept that does not exist. */
   readonly dangling: number
 }
 
-/** Makes one part of a version from the rows of its kinds, which must come in their order. */
+/** Builds one part of a version from the rows of its kinds, which must be added in the order of the kinds. */
 export interface PartBuilder {
   readonly add: TakeRow
   finish(): BuiltPart
 }
 
-/** What the concepts came to; the other parts are made over it. */
+/** The finished concepts, on which the other parts are based. */
 export interface BuiltConcepts {
   readonly ids: IdTable
   readonly modules: readonly string[]
 }
 
-/** A part of a version that can be made on its own when the concepts are. */
+/** A part of a version that can be built independently, after the concepts. */
 export interface SnomedPart {
   readonly name: string
-  /** In the order in which they must come. */
+  /** Kinds of rows, in the order in which they must be added. */
   readonly kinds: readonly Rf2Kind[]
   begin(concepts: BuiltConcepts): PartBuilder
 }
 
-/** The part of the concepts themselves. */
+/** The part with the concepts. */
 export interface ConceptPart extends SnomedPart {
   begin(): PartBuilder & {
-    /** The concepts that were added; no row may be added any more. */
+    /** Returns the concepts that were added; no more rows may be added afterwards. */
     built(): BuiltConcepts
   }
 }
@@ -65,13 +65,13 @@ export const OTHER_PARTS: readonly SnomedPart[] = [
   { name: 'identifiers', kinds: ['identifier'], begin: beginIdentifiers },
 ]
 
-/** Reads the concept part of a version that is being built. */
+/** Reads the concepts of a version that is being built. */
 export function builtConcepts(header: Partial<SnomedHeader>, sections: SystemSections): BuiltConcepts {
   const reader = sectionReader(sections)
   return { ids: idTable({ high: reader.numbers('concept.high'), low: reader.numbers('concept.low') }), modules: header.modules ?? [] }
 }
 
-/** Describes a version whose parts are all built, for the concept store. @param header The headers of the parts, merged. */
+/** Describes a finished version for the concept store. @param header The merged headers of the parts. */
 export function systemOf(version: string, header: Partial<SnomedHeader>, concepts: number): SystemToStore {
   return { url: SNOMED, version, format: SNOMED_FORMAT, concepts, header: JSON.stringify({ version, ...header }) }
 }
@@ -108,7 +108,7 @@ function beginRelationships({ ids }: BuiltConcepts): PartBuilder {
   }
 }
 
-/** Columns of every reference set before its own fields. */
+/** Number of columns before a reference set's own fields. */
 const REFSET_COLUMNS = 6
 
 function beginRefsets({ ids }: BuiltConcepts): PartBuilder {
@@ -127,24 +127,24 @@ function beginIdentifiers({ ids }: BuiltConcepts): PartBuilder {
   }
 }
 
-/** A version that is ready to be stored. Its sections are made while they are read. */
+/** A version that is ready to be stored. Its sections are made while they are iterated. */
 export interface BuiltSnomed {
   readonly system: SystemToStore
   readonly sections: Iterable<Section>
-  /** Relationships that were left out, as they name a concept which is not there. */
+  /** Number of relationships omitted because they name a concept that does not exist. */
   readonly dangling: number
 }
 
-/** Makes one version of SNOMED CT from the rows of an RF2 snapshot, in one go. */
+/** Builds a version of SNOMED CT from the rows of an RF2 snapshot, in one go. */
 export interface SnomedBuilder {
-  /** Takes a row: first all concepts, and of descriptions all before the first of a language reference set. */
+  /** Receives a row: all concepts first, and all descriptions before the first row of a language reference set. */
   readonly add: TakeRow
-  /** Ends the building. @throws {OperationError} `definition-invalid` for a hierarchy with a cycle, when the sections are read. */
+  /** Finishes the version. @throws {OperationError} `definition-invalid` for a hierarchy with a cycle, when the sections are iterated. */
   finish(): BuiltSnomed
 }
 
 /**
- * Makes a builder of a version of SNOMED CT.
+ * Creates a builder of a version of SNOMED CT.
  *
  * @param version Version URI.
  */
@@ -174,7 +174,7 @@ function partOf(kind: Rf2Kind): number {
   return OTHER_PARTS.findIndex(({ kinds }) => kinds.includes(kind))
 }
 
-/** Lets go of each part when its sections are made: the largest takes as much memory as all others. */
+/** Releases each part when its sections have been made: the largest takes as much memory as all others together. */
 function* chained(parts: BuiltPart[]): Iterable<Section> {
   for (let part = parts.shift(); part !== undefined; part = parts.shift()) yield* part.sections
 }

@@ -6,18 +6,18 @@ import { descriptionTable } from '../release/descriptions.js'
 import type { SnomedHeader } from '../release/header.js'
 import { displayDialect, displayTerm } from '../provider/texts.js'
 
-/** What words are taken from. */
+/** The terms from which words are taken. */
 export interface SearchedTerms {
   /** Number of concepts. */
   readonly size: number
   /** Where the descriptions of each concept start. */
   readonly start: Uint32Array
   readonly isSearched: (row: number) => boolean
-  /** UTF-8. */
+  /** Returns a term as UTF-8. */
   readonly term: (row: number) => Uint8Array
 }
 
-/** Every word with the concepts that have it, in the order of UTF-16 code units. */
+/** Makes the section of words: each word with the concepts that contain it, in the order of UTF-16 code units. */
 export function* wordSections(terms: SearchedTerms): Iterable<Section> {
   const { words, word, concept } = conceptsByWord(terms)
   const sorted = words.map((text, number) => ({ text, number })).sort((a, b) => (a.text < b.text ? -1 : 1))
@@ -36,9 +36,9 @@ export function* wordSections(terms: SearchedTerms): Iterable<Section> {
 }
 
 interface WordUses {
-  /** In the order in which they were found. */
+  /** Words in the order of their first use. */
   readonly words: readonly string[]
-  /** For each use the number of the word, and the concept; concepts ascend. */
+  /** For each use, the number of the word and the concept, in ascending order of concepts. */
   readonly word: Uint32Array
   readonly concept: Uint32Array
 }
@@ -61,10 +61,10 @@ function range(from: number, to: number): readonly number[] {
   return Array.from({ length: to - from }, (_, i) => from + i)
 }
 
-/** What is read back of the sections of descriptions. */
+/** The members of the header that are needed to read descriptions. */
 export type DescriptionHeader = Pick<SnomedHeader, 'languages' | 'dialects' | 'modules' | 'termChunk'>
 
-/** The sections of descriptions, and after them those of the order of displays. */
+/** Yields the sections of descriptions, followed by those with the order of displays. */
 export function* withDisplays(sections: Iterable<Section>, header: DescriptionHeader, size: number): Iterable<Section> {
   const written = new Map<string, Uint8Array>()
   for (const section of sections) {
@@ -74,12 +74,12 @@ export function* withDisplays(sections: Iterable<Section>, header: DescriptionHe
   const reader = sectionReader({ section: (name) => written.get(name) ?? new Uint8Array() })
   const texts = { descriptions: descriptionTable(reader, header), header }
   const dialect = displayDialect(texts)
-  // Longer ones have no place in the columns, and no term may be as long.
+  // Longer displays do not fit into the columns, and no search term may be that long.
   const display = (concept: number): string => foldTerm(displayTerm(texts, concept, dialect)).slice(0, FAR - 1)
   yield* displaySections(Array.from({ length: size }, (_, concept) => display(concept)))
 }
 
-/** @param displays Folded. A system that is too large for an order gets none. */
+/** @param displays Folded displays. A system that is too large gets no order. */
 function* displaySections(displays: readonly string[]): Iterable<Section> {
   const lengths = { at: (concept: number) => Math.min(displays[concept]?.length ?? 0, FAR), length: () => displays.length }
   const byLength = finished(countingOrder(lengths, FAR + 1, undefined))

@@ -1,4 +1,4 @@
-/** Whose relatives a constraint selects: `<` and so on; `top` keeps members without ancestors among them, `bottom` those without descendants. */
+/** Which relatives a constraint selects, such as `<`; `top` keeps concepts that have no ancestors in the set, `bottom` those without descendants in it. */
 export type HierarchyOperator = '<' | '<<' | '<!' | '<<!' | '>' | '>>' | '>!' | '>>!' | 'top' | 'bottom'
 
 /** How two values are compared. */
@@ -7,32 +7,32 @@ export type Comparison = '=' | '!=' | '<' | '<=' | '>' | '>='
 /** A concept by its id. */
 export interface ConceptReference {
   readonly id: string
-  /** Its position, for messages. */
+  /** Position in characters, for messages. */
   readonly at: number
 }
 
 /** A concept by its code in another identifier scheme, `LOINC#54486-6`. */
 export interface AlternateIdentifier {
-  /** Alias or name of the scheme. */
+  /** Alias or name of the identifier scheme. */
   readonly scheme: string
   readonly code: string
   readonly at: number
 }
 
-/** What an expression starts from: a concept, any concept, or an expression in brackets. */
+/** The focus of an expression: a concept, any concept, or an expression in brackets. */
 export type Focus =
   | { readonly kind: 'concept'; readonly concept: ConceptReference }
   | { readonly kind: 'identifier'; readonly identifier: AlternateIdentifier }
   | { readonly kind: 'any' }
   | { readonly kind: 'nested'; readonly constraint: Constraint }
 
-/** `^`, perhaps with the fields to take instead of the members; `*` for all of them. */
+/** `^`, optionally with the fields to select instead of the members; `*` for all fields. */
 export interface MemberOf {
   readonly fields: readonly string[] | '*'
   readonly at: number
 }
 
-/** An operator, a focus, and filters on what they select. */
+/** An operator, a focus, and filters on the concepts that they select. */
 export interface SubConstraint {
   readonly kind: 'sub'
   readonly operator?: HierarchyOperator
@@ -51,19 +51,19 @@ export type Constraint =
   | { readonly kind: 'refined'; readonly focus: Constraint; readonly refinement: Refinement }
   | { readonly kind: 'dotted'; readonly focus: Constraint; readonly attributes: readonly Constraint[] }
 
-/** How often something may occur; without `max` there is no upper limit. */
+/** How often something may occur; without `max`, there is no upper limit. */
 export interface Cardinality {
   readonly min: number
   readonly max?: number
 }
 
-/** What follows the colon of a refined expression. */
+/** The part of a refined expression after the colon. */
 export type Refinement =
   | { readonly kind: 'and' | 'or'; readonly operands: readonly Refinement[] }
   | { readonly kind: 'group'; readonly cardinality?: Cardinality; readonly attributes: Refinement }
   | Attribute
 
-/** One attribute with what its value must be. */
+/** An attribute, with the condition on its value. */
 export interface Attribute {
   readonly kind: 'attribute'
   readonly cardinality?: Cardinality
@@ -72,46 +72,46 @@ export interface Attribute {
   readonly value: AttributeValue
 }
 
-/** What the value of an attribute is compared with. */
+/** The value with which that of an attribute is compared. */
 export type AttributeValue =
   | { readonly kind: 'concepts'; readonly comparison: Comparison; readonly constraint: Constraint }
   | { readonly kind: 'number'; readonly comparison: Comparison; readonly value: number }
   | { readonly kind: 'text'; readonly comparison: Comparison; readonly terms: readonly SearchTerm[] }
   | { readonly kind: 'boolean'; readonly comparison: Comparison; readonly value: boolean }
 
-/** `match`: every word starts a word. `wild`: the whole text, with `*` for anything. */
+/** `match`: each word of the term begins a word of the text. `wild`: the term matches the whole text, with `*` for anything. */
 export interface SearchTerm {
   readonly match: 'match' | 'wild'
-  /** As it was written, without escapes of quotes; in a wild term `\*` is an asterisk. */
+  /** Text as written, without escapes of quotes; in a wild term, `\*` is an asterisk. */
   readonly text: string
 }
 
-/** Filters in one pair of double braces: all must hold for one description, or for the concept. */
+/** Filters in one pair of double braces: all must apply to the same description, or to the concept. */
 export type ConceptOrDescriptionFilters =
   | { readonly kind: 'description'; readonly filters: readonly DescriptionFilter[] }
   | { readonly kind: 'concept'; readonly filters: readonly ConceptFilter[] }
 
-/** Concepts that a filter lists, or selects. */
+/** Concepts in a filter, listed or selected by a constraint. */
 export type ConceptList =
   | { readonly kind: 'list'; readonly concepts: readonly ConceptReference[] }
   | { readonly kind: 'constraint'; readonly constraint: Constraint }
 
-/** Filters that components of every kind can have. */
+/** Filters that apply to components of any kind. */
 export type ComponentFilter =
   | { readonly kind: 'module'; readonly comparison: Comparison; readonly modules: ConceptList }
   | { readonly kind: 'effectiveTime'; readonly comparison: Comparison; readonly times: readonly string[] }
   | { readonly kind: 'active'; readonly active: boolean | 'any' }
 
-/** How a dialect takes a description. */
+/** Acceptability of a description in a dialect. */
 export type Acceptability = 'acceptable' | 'preferred'
 
-/** Language reference sets by an id, the alias of a dialect or a constraint; without `acceptability` any that they accept. */
+/** Language reference sets by id, dialect alias or constraint; without `acceptability`, any acceptability counts. */
 export interface Dialect {
   readonly refset: ConceptReference | { readonly alias: string; readonly at: number } | { readonly constraint: Constraint }
   readonly acceptability: readonly Acceptability[]
 }
 
-/** One condition of a description filter `{{ D ... }}`. */
+/** A condition of a description filter `{{ D ... }}`. */
 export type DescriptionFilter =
   | ComponentFilter
   | { readonly kind: 'term'; readonly comparison: Comparison; readonly terms: readonly SearchTerm[] }
@@ -120,12 +120,12 @@ export type DescriptionFilter =
   | { readonly kind: 'dialect'; readonly comparison: Comparison; readonly dialects: readonly Dialect[] }
   | { readonly kind: 'id'; readonly comparison: Comparison; readonly ids: readonly string[] }
 
-/** One condition of a concept filter `{{ C ... }}`. */
+/** A condition of a concept filter `{{ C ... }}`. */
 export type ConceptFilter =
   | ComponentFilter
   | { readonly kind: 'definitionStatus'; readonly comparison: Comparison; readonly statuses: ConceptList }
 
-/** One condition of a member filter `{{ M ... }}`. */
+/** A condition of a member filter `{{ M ... }}`. */
 export type MemberFilter = ComponentFilter | MemberFieldFilter
 
 /** A filter on a field of a reference set's rows. */
@@ -136,5 +136,5 @@ export interface MemberFieldFilter {
   readonly value: AttributeValue | { readonly kind: 'time'; readonly comparison: Comparison; readonly times: readonly string[] }
 }
 
-/** Adds inactive concepts that were replaced by what is selected. */
+/** A history supplement: adds inactive concepts that were replaced by the selected ones. */
 export type History = { readonly profile: 'min' | 'mod' | 'max' } | { readonly refsets: Constraint }

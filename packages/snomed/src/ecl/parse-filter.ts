@@ -68,17 +68,17 @@ const STATUSES: ReadonlyMap<string, string> = new Map([
   ['defined', '900000000000073002'],
 ])
 
-/** Reads a description filter. */
+/** Parses a description filter. */
 export function parseDescriptionFilter(reader: EclReader, sub: SubParser): DescriptionFilter {
   return named(reader, sub, DESCRIPTION) ?? reader.fail('A description filter')
 }
 
-/** Reads a concept filter. */
+/** Parses a concept filter. */
 export function parseConceptFilter(reader: EclReader, sub: SubParser): ConceptFilter {
   return named(reader, sub, CONCEPT) ?? reader.fail('A concept filter')
 }
 
-/** Reads a member filter: one of every component, or one of a field by its name. */
+/** Parses a member filter: one for components of any kind, or one for a field by name. */
 export function parseMemberFilter(reader: EclReader, sub: SubParser): MemberFilter {
   const component = named(reader, sub, COMPONENT)
   if (component !== undefined) return component
@@ -113,7 +113,7 @@ function conceptList(reader: EclReader, sub: SubParser): ConceptList {
   return { kind: 'constraint', constraint: sub(reader) }
 }
 
-/** Two concepts side by side are a set; anything else in brackets is a constraint. */
+/** True if the brackets contain two adjacent concepts, which form a set; anything else in brackets is a constraint. */
 function holdsSet(reader: EclReader): boolean {
   const { at } = reader
   reader.take('(')
@@ -152,18 +152,18 @@ function activeValue(reader: EclReader, comparison: Comparison): boolean | 'any'
   return reader.takeWord('false') || reader.take('0') ? comparison !== '=' : reader.fail("'1', '0', 'true' or 'false'")
 }
 
-/** Reads language reference sets by the aliases of their dialects, each perhaps with acceptabilities. */
+/** Parses language reference sets by dialect alias, each optionally with acceptabilities. */
 function parseDialects(reader: EclReader): readonly Dialect[] {
   return dialects(reader, alias)
 }
 
-/** Reads language reference sets by their ids, each perhaps with acceptabilities, or by a constraint. */
+/** Parses language reference sets by id, each optionally with acceptabilities, or by a constraint. */
 function parseDialectIds(reader: EclReader, sub: SubParser): readonly Dialect[] {
   if (holdsIds(reader)) return dialects(reader, parseConcept)
   return [{ refset: { constraint: sub(reader) }, acceptability: acceptability(reader) }]
 }
 
-/** Brackets with an id, or an id with acceptabilities, are a set; anything else in brackets is a constraint. */
+/** True for a set: an id in brackets, or ids with acceptabilities. Anything else in brackets is a constraint. */
 function holdsIds(reader: EclReader): boolean {
   const { at } = reader
   const isBracket = reader.take('(')
@@ -178,7 +178,7 @@ function holdsIds(reader: EclReader): boolean {
   return isSet
 }
 
-/** Acceptabilities after a set hold for those in it that have none of their own. */
+/** Parses a set of dialects. Acceptabilities after the set apply to those dialects in it that have none of their own. */
 function dialects(reader: EclReader, refset: (reader: EclReader) => Dialect['refset']): readonly Dialect[] {
   const one = (): Dialect => ({ refset: refset(reader), acceptability: acceptability(reader) })
   if (!reader.sees('(')) return [one()]

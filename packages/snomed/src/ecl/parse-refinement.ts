@@ -2,15 +2,15 @@ import type { Attribute, AttributeValue, Cardinality, Constraint, Refinement } f
 import { bracketsHoldName, EclError, isDigit, type EclReader } from './reader.js'
 import { parseBoolean, parseComparison, parseNumber, parseSearchTerms } from './parse-terminals.js'
 
-/** Reads a sub-expression constraint; comes as an argument, as constraints and refinements hold each other. */
+/** Parses a sub-expression constraint; passed as an argument, because constraints and refinements contain each other. */
 export type SubParser = (reader: EclReader) => Constraint
 
-/** Reads a refinement: attributes, groups and brackets, joined by AND (or commas) or by OR. */
+/** Parses a refinement: attributes, groups and brackets, combined by AND (or commas) or by OR. */
 export function parseRefinement(reader: EclReader, sub: SubParser): Refinement {
   return joined(reader, (inner) => part(inner, sub))
 }
 
-/** Reads what follows the name of an attribute. */
+/** Parses the part after the name of an attribute. */
 export function parseAttributeValue(reader: EclReader, sub: SubParser): AttributeValue {
   const { at } = reader
   const comparison = parseComparison(reader)
@@ -88,7 +88,10 @@ function junction(reader: EclReader): Junction | undefined {
   return kind && { kind, at }
 }
 
-/** What joins a group joins the whole, so that `a OR b, { c }` means `(a OR b), { c }`. Where no group decides, brackets must. */
+/**
+ * The operator next to a group applies to the whole, so that `a OR b, { c }` means `(a OR b), { c }`. If there is no group, mixed operators require
+ * brackets.
+ */
 function nested(items: readonly Refinement[], junctions: readonly Junction[]): Refinement {
   const groupAt = items.map((item) => !isAttributeSet(item))
   const isBesideGroup = (_: Junction, place: number): boolean => groupAt[place] === true || groupAt[place + 1] === true
@@ -119,7 +122,7 @@ function isAttributeSet(refinement: Refinement): boolean {
   return refinement.kind !== 'group' && refinement.operands.every(isAttributeSet)
 }
 
-/** Takes `AND`, `,` or `OR`. */
+/** Consumes `AND`, `,` or `OR`. */
 export function takeJunction(reader: EclReader): 'and' | 'or' | undefined {
   if (reader.take(',') || reader.takeWord('and')) return 'and'
   return reader.takeWord('or') ? 'or' : undefined

@@ -1,14 +1,14 @@
 import type { AlternateIdentifier, Comparison, ConceptReference, SearchTerm } from './ast.js'
 import { EclError, isDigit, isLetter, type EclReader } from './reader.js'
 
-/** Parses a concept reference: an id, optionally with a term between bars. The term is not compared with the term of the concept. */
+/** Parses a concept reference: an id, optionally with a term between bars. The term is not compared with the concept's terms. */
 export function parseConcept(reader: EclReader): ConceptReference {
   const concept = parseId(reader)
   passTerm(reader)
   return concept
 }
 
-/** Reads an id without a term. */
+/** Parses an id without a term. */
 export function parseId(reader: EclReader): ConceptReference {
   const { at } = reader
   const id = reader.run(isDigit)
@@ -17,12 +17,12 @@ export function parseId(reader: EclReader): ConceptReference {
   return { id, at }
 }
 
-/** Reads `(id id ...)`. */
+/** Parses `(id id ...)`. */
 export function parseConceptSet(reader: EclReader): readonly ConceptReference[] {
   return parseSet(reader, parseConcept)
 }
 
-/** Reads `(item item ...)`, items separated by blanks. */
+/** Parses `(item item ...)`, with items separated by spaces. */
 export function parseSet<T>(reader: EclReader, item: (reader: EclReader) => T): readonly T[] {
   reader.demand('(')
   const items: T[] = []
@@ -35,7 +35,7 @@ export function parseSet<T>(reader: EclReader, item: (reader: EclReader) => T): 
   return items
 }
 
-/** Skips a term between bars, if one comes next. */
+/** Skips a term between bars, if there is one. */
 function passTerm(reader: EclReader): void {
   const end = reader.at
   reader.blanks()
@@ -45,7 +45,7 @@ function passTerm(reader: EclReader): void {
   reader.demand('|')
 }
 
-/** Reads `scheme#code`, `"scheme#code"` or `scheme#"code"`, perhaps with a term between bars; `undefined` when none comes next. */
+/** Parses `scheme#code`, `"scheme#code"` or `scheme#"code"`, optionally with a term between bars; returns `undefined` for anything else. */
 export function parseIdentifier(reader: EclReader): AlternateIdentifier | undefined {
   const { at } = reader
   const isQuoted = reader.take('"')
@@ -70,7 +70,7 @@ function isCodeCharacter(character: string): boolean {
   return isLetter(character) || isDigit(character) || ['-', '.', '_'].includes(character)
 }
 
-/** Symbols with what they mean; no symbol may begin with one above it. */
+/** Symbols with their meaning; no symbol may begin with an earlier one. */
 const COMPARISONS: readonly (readonly [string, Comparison])[] = [
   ['!=', '!='],
   ['<>', '!='],
@@ -81,7 +81,7 @@ const COMPARISONS: readonly (readonly [string, Comparison])[] = [
   ['>', '>'],
 ]
 
-/** Reads a comparison operator and the blanks after it. */
+/** Parses a comparison operator and the white space after it. */
 export function parseComparison(reader: EclReader): Comparison {
   const found = COMPARISONS.find(([symbol]) => reader.take(symbol))?.[1] ?? notEqual(reader)
   reader.blanks()
@@ -95,7 +95,7 @@ function notEqual(reader: EclReader): Comparison {
   return '!='
 }
 
-/** Reads `=` or `!=`. */
+/** Parses `=` or `!=`. */
 export function parseEquality(reader: EclReader): Comparison {
   const { at } = reader
   const comparison = parseComparison(reader)
@@ -104,12 +104,12 @@ export function parseEquality(reader: EclReader): Comparison {
   return reader.fail("'=' or '!='")
 }
 
-/** Takes the wild card. */
+/** Consumes the wildcard. */
 export function takeAny(reader: EclReader): boolean {
   return reader.take('*') || reader.takeWord('any')
 }
 
-/** Reads a number, after its `#`. */
+/** Parses a number, after its `#`. */
 export function parseNumber(reader: EclReader): number {
   const sign = reader.take('-') ? '-' : reader.take('+') ? '' : ''
   const whole = reader.run(isDigit)
@@ -120,18 +120,18 @@ export function parseNumber(reader: EclReader): number {
   return Number(`${sign}${whole}.${fraction}`)
 }
 
-/** Reads `true` or `false`. */
+/** Parses `true` or `false`. */
 export function parseBoolean(reader: EclReader): boolean {
   if (reader.takeWord('true')) return true
   return reader.takeWord('false') ? false : reader.fail("'true' or 'false'")
 }
 
-/** Reads one search term or a set of them in brackets. */
+/** Parses one search term, or a set of them in brackets. */
 export function parseSearchTerms(reader: EclReader): readonly SearchTerm[] {
   return reader.sees('(') ? parseSet(reader, parseSearchTerm) : [parseSearchTerm(reader)]
 }
 
-/** Reads `"YYYYMMDD"`, `""`, or a set of these in brackets. */
+/** Parses `"YYYYMMDD"`, `""`, or a set of these in brackets. */
 export function parseTimes(reader: EclReader): readonly string[] {
   return reader.sees('(') ? parseSet(reader, parseTime) : [parseTime(reader)]
 }
@@ -160,7 +160,7 @@ function keyword(reader: EclReader): SearchTerm['match'] {
   return found
 }
 
-/** Reads a text in quotes. An asterisk keeps its backslash, so that it is known from a wild card. */
+/** Parses a quoted text. An escaped asterisk keeps its backslash, to distinguish it from a wildcard. */
 function parseQuoted(reader: EclReader, keepsAsterisk: boolean): string {
   reader.demand('"')
   let text = ''

@@ -5,9 +5,9 @@ import { parseConceptFilter, parseDescriptionFilter, parseMemberFilter } from '.
 import { parseRefinement, takeJunction } from './parse-refinement.js'
 
 /**
- * Reads an expression constraint, version 2.2 of the language. The words of the long syntax are accepted besides the symbols of the brief one.
+ * Parses an expression constraint, version 2.2 of the language. The keywords of the long syntax are accepted as well as the symbols of the brief one.
  *
- * @throws {EclError} saying what was expected and where.
+ * @throws {EclError} with what was expected, and where.
  * @see https://confluence.ihtsdotools.org/display/DOCECL/5.3+Brief+Syntax
  * @see https://github.com/IHTSDO/snomed-expression-constraint-language/blob/master/syntax/abnf-long.txt
  */
@@ -57,7 +57,7 @@ function compound(reader: EclReader, first: Constraint): Constraint {
   return only(reader, { kind, operands })
 }
 
-/** AND, OR and MINUS are not mixed without brackets. */
+/** Rejects AND, OR and MINUS mixed without brackets. */
 function only(reader: EclReader, constraint: Constraint): Constraint {
   const { at } = reader
   const next = junction(reader)
@@ -72,7 +72,7 @@ function takes(reader: EclReader, kind: 'and' | 'or'): boolean {
   return isNext
 }
 
-/** Takes what joins two constraints, and the blanks on both sides. */
+/** Consumes the operator between two constraints, and the white space around it. */
 function junction(reader: EclReader): 'and' | 'or' | 'minus' | undefined {
   const end = reader.at
   reader.blanks()
@@ -82,7 +82,7 @@ function junction(reader: EclReader): 'and' | 'or' | 'minus' | undefined {
   return found
 }
 
-/** The symbol of an operator, its word, and what it is; no symbol may begin with one above it. */
+/** Symbol, keyword and operator; no symbol may begin with an earlier one. */
 const OPERATORS: readonly (readonly [string, string, HierarchyOperator])[] = [
   ['!!>', 'top', 'top'],
   ['!!<', 'bottom', 'bottom'],
@@ -108,7 +108,7 @@ function takeOperator(reader: EclReader): HierarchyOperator | undefined {
   const { at } = reader
   const brief = OPERATORS.find(([symbol]) => reader.take(symbol))
   const long = brief ?? OPERATORS.find(([, word]) => reader.takeWord(word))
-  // A word without a blank behind it may be the scheme of an alternate identifier, such as `top#1`.
+  // A keyword without a following space may be the scheme of an alternate identifier, such as `top#1`.
   if (reader.blanks() || brief !== undefined) return long?.[2]
   reader.back(at)
   return undefined

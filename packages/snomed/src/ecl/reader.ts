@@ -1,28 +1,28 @@
 /** Reads an expression from left to right. */
 export interface EclReader {
-  /** Where the next character is, from 0. */
+  /** Position of the next character, from 0. */
   readonly at: number
-  /** Skips white space and comments; true when there was any. */
+  /** Skips white space and comments; returns true if there was any. */
   blanks(): boolean
-  /** True when these characters come next. */
+  /** True if these characters follow. */
   sees(text: string): boolean
-  /** The same for letters, in upper or lower case, that end where they end. */
+  /** True if this word follows, in any case, and no letter follows it. */
   seesWord(word: string): boolean
-  /** Takes these characters when they come next. */
+  /** Consumes these characters if they follow; returns whether they did. */
   take(text: string): boolean
   takeWord(word: string): boolean
-  /** Takes the longest run of characters that are accepted; may be empty. */
+  /** Consumes the longest run of accepted characters, which may be empty. */
   run(accept: (character: string) => boolean): string
-  /** Takes what must come next. */
+  /** Consumes characters that must follow. */
   demand(text: string): void
-  /** Goes back to where it was. */
+  /** Returns to an earlier position. */
   back(at: number): void
   readonly ended: boolean
-  /** Ends the reading. */
+  /** Throws an error. */
   fail(expected: string): never
 }
 
-/** Makes a reader of expression constraints. */
+/** Creates a reader of expression constraints. */
 export function eclReader(text: string): EclReader {
   let at = 0
   const sees = (wanted: string): boolean => text.startsWith(wanted, at)
@@ -84,10 +84,10 @@ function afterBlanks(text: string, start: number): number {
   }
 }
 
-/** The error for an expression that cannot be parsed, with its position. It never leaves the engine that reads the expression. */
+/** The error for an expression that cannot be parsed, with its position. It never leaves the engine that parses the expression. */
 export class EclError extends Error {
   override readonly name: string = 'EclError'
-  /** Where, in characters from 0. */
+  /** Position in characters, from 0. */
   readonly at: number
 
   constructor(message: string, at: number) {
@@ -96,10 +96,10 @@ export class EclError extends Error {
   }
 }
 
-/** Brackets in brackets beyond this are refused. */
+/** Maximum nesting of brackets. */
 const MAX_DEPTH = 100
 
-/** @throws {EclError} when brackets and braces are nested too deeply to be read. */
+/** @throws {EclError} if brackets and braces are nested too deeply to be parsed. */
 export function refuseDeepBrackets(text: string): void {
   let depth = 0
   for (let at = 0; at < text.length; at++) {
@@ -110,7 +110,10 @@ export function refuseDeepBrackets(text: string): void {
   }
 }
 
-/** What the brackets at this position contain: the name of an attribute, as a comparison or a filter follows, or a part of the refinement. */
+/**
+ * True if the brackets at this position contain the name of an attribute, because a comparison or a filter follows; otherwise they contain a part of the
+ * refinement.
+ */
 export function bracketsHoldName(reader: EclReader): boolean {
   const { at } = reader
   passBrackets(reader)

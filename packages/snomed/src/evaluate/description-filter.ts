@@ -12,7 +12,7 @@ import { compares } from './refinement-test.js'
 
 type RowTest = (row: number) => boolean
 
-/** The concepts with a description for which all filters hold. Inactive descriptions count only when a filter speaks of them. */
+/** Returns the concepts with a description that meets all filters. Inactive descriptions count only if a filter mentions the active status. */
 export function* withDescription(scope: EclScope, filters: readonly DescriptionFilter[], concepts: Bitmap): Work<Bitmap> {
   const { descriptions } = scope.index
   const tests = yield* testsOf(scope, filters, rowTest)
@@ -26,7 +26,7 @@ export function* withDescription(scope: EclScope, filters: readonly DescriptionF
   })
 }
 
-/** Concepts found by the words of a term filter, and those with a definition, which has no words in the index. */
+/** Returns the concepts found by the words of a term filter, and all concepts with a definition, whose words are not in the index. */
 function* candidatesFor({ index }: EclScope, filters: readonly DescriptionFilter[]): Work<Bitmap | undefined> {
   const term = filters.find((filter) => filter.kind === 'term' && filter.comparison === '=')
   if (term?.kind !== 'term' || term.terms.some(({ match }) => match === 'wild')) return undefined
@@ -99,7 +99,7 @@ function dialectTest(scope: FilterScope, { comparison, dialects }: Extract<Descr
     accepting.some(({ number, accepted }) => accepted.has(index.descriptions.acceptability(row, number))) === (comparison === '=')
 }
 
-/** True for the ids of the language reference sets that are meant. */
+/** Returns a test for the ids of the requested language reference sets. */
 function refsetTest({ index, selected }: FilterScope, { refset }: Dialect): (id: string) => boolean {
   if ('constraint' in refset) {
     const meant = selected(refset.constraint)
@@ -115,7 +115,7 @@ function acceptedOf({ acceptability }: Dialect): ReadonlySet<number> {
   return new Set(acceptability.map((word) => ACCEPTABILITY[word]))
 }
 
-/** What every component says about itself. */
+/** Properties that components of all kinds have. */
 export interface Component {
   readonly active: boolean
   readonly module: string
@@ -123,7 +123,7 @@ export interface Component {
   readonly effectiveTime: number
 }
 
-/** A test for a filter that components of every kind can have. */
+/** Returns a test for a filter that applies to components of any kind. */
 export function componentTest(scope: FilterScope, filter: ComponentFilter): (component: Component) => boolean {
   if (filter.kind === 'active') return ({ active }) => filter.active === 'any' || active === filter.active
   if (filter.kind === 'effectiveTime') return ({ effectiveTime }) => compareTimes(filter, effectiveTime)
@@ -131,7 +131,7 @@ export function componentTest(scope: FilterScope, filter: ComponentFilter): (com
   return ({ module }) => modules.has(scope.index.ids.find(module) ?? scope.index.size) === (filter.comparison === '=')
 }
 
-/** Any of several times is enough, except that `!=` excludes them all. */
+/** Compares a time with several: one match is sufficient, except that `!=` excludes all of them. */
 export function compareTimes(
   { comparison, times }: Pick<Extract<ComponentFilter, { kind: 'effectiveTime' }>, 'comparison' | 'times'>,
   found: number,

@@ -15,30 +15,30 @@ import type { SnomedIndex } from '../release/snomed-index.js'
 import { foldTerm } from 'fhir-ops/internal/terminology'
 import type { AttributeRows } from '../release/section-reader.js'
 
-/** What the parts of an evaluation work with. */
+/** What all parts of an evaluation need. */
 export interface EclScope {
   readonly index: SnomedIndex
-  /** The concepts that a constraint selects. @throws {EclError} when something does not exist, or it has too many parts. */
+  /** Returns the concepts that a constraint selects. @throws {EclError} if something does not exist, or if the expression has too many parts. */
   readonly evaluate: (constraint: Constraint) => Work<Bitmap>
 }
 
-/** The ordinal of a concept. @throws {EclError} when there is none. */
+/** Returns the ordinal of a concept. @throws {EclError} if it does not exist. */
 export function conceptOf({ ids }: SnomedIndex, { id, at }: ConceptReference): number {
   const found = ids.find(id)
   if (found === undefined) throw new EclError(`The concept ${id} does not exist`, at)
   return found
 }
 
-/** What the test of a filter is made with. */
+/** What is needed to make the test of a filter. */
 export interface FilterScope {
   readonly index: SnomedIndex
-  /** The concepts that a constraint in the filter selects. */
+  /** Returns the concepts that a constraint in the filter selects. */
   readonly selected: (constraint: Constraint) => Bitmap
 }
 
 type Filter = ConceptFilter | DescriptionFilter | MemberFilter
 
-/** Makes a test of each filter, once the constraints in it are worked out: that may take long, so that tests themselves need not wait for anything. */
+/** Makes a test for each filter, after evaluating the constraints in it: evaluation may take long, so it is done first, and tests are synchronous. */
 export function* testsOf<F extends Filter, T>(
   { index, evaluate }: EclScope,
   filters: readonly F[],
@@ -80,7 +80,7 @@ function inList(list: ConceptList): readonly Constraint[] {
   return list.kind === 'constraint' ? [list.constraint] : []
 }
 
-/** The concepts of a list or of a constraint. */
+/** Returns the concepts of a list, or those that a constraint selects. */
 export function conceptsIn({ index, selected }: FilterScope, list: ConceptList): Bitmap {
   if (list.kind === 'constraint') return selected(list.constraint)
   return bitmapFrom(
@@ -89,7 +89,7 @@ export function conceptsIn({ index, selected }: FilterScope, list: ConceptList):
   )
 }
 
-/** The candidates that are accepted. */
+/** Returns the accepted candidates. */
 export function* tested(candidates: Bitmap, accept: (concept: number) => boolean): Work<Bitmap> {
   const words = emptyBits(candidates.limit)
   yield* eachMember(candidates, (concept) => {
@@ -98,10 +98,10 @@ export function* tested(candidates: Bitmap, accept: (concept: number) => boolean
   return bitmapOf(words, candidates.limit)
 }
 
-/** So few, since a test may compare hundreds of terms or attributes with a concept. */
+/** Members between two pauses; few, because a test may compare hundreds of terms or attributes with a concept. */
 const STEPS = 128
 
-/** Goes through the members of a set. */
+/** Visits the members of a set, with pauses. */
 export function* eachMember(concepts: Bitmap, visit: (concept: number) => void): Work<void> {
   let steps = 0
   for (const concept of members(concepts)) {
@@ -110,13 +110,13 @@ export function* eachMember(concepts: Bitmap, visit: (concept: number) => void):
   }
 }
 
-/** Identifier schemes by their alias. @see https://docs.snomed.org/implementation-guides/loinc-implementation-guide */
+/** Identifier schemes by alias. @see https://docs.snomed.org/implementation-guides/loinc-implementation-guide */
 const SCHEMES: ReadonlyMap<string, string> = new Map([
   ['loinc', '30051010000102'],
   ['npu', '21003000106'],
 ])
 
-/** The ordinal of the concept that a code of another scheme identifies. @throws {EclError} when the scheme or the code is not known. */
+/** Returns the ordinal of the concept that a code of another scheme identifies. @throws {EclError} if the scheme or the code is unknown. */
 export function identifiedConcept(index: SnomedIndex, { scheme, code, at }: AlternateIdentifier): number {
   const meant = index.identifiers.schemes.filter((id) => isNamed(index, id, foldTerm(scheme)))
   if (meant.length === 0) throw new EclError(`The identifier scheme ${scheme} is not known`, at)
@@ -125,7 +125,7 @@ export function identifiedConcept(index: SnomedIndex, { scheme, code, at }: Alte
   return concept
 }
 
-/** A scheme goes by its alias or by one of its names. */
+/** True if the text is the scheme's alias or one of its names. */
 function isNamed({ ids, descriptions }: SnomedIndex, scheme: string, alias: string): boolean {
   if (SCHEMES.get(alias) === scheme) return true
   const concept = ids.find(scheme)
@@ -134,7 +134,7 @@ function isNamed({ ids, descriptions }: SnomedIndex, scheme: string, alias: stri
   return false
 }
 
-/** The attribute relationships of one concept or expression: some rows of a table. */
+/** The attribute relationships of a concept or an expression, as a range of rows in a table. */
 export interface RowRange {
   readonly rows: AttributeRows
   readonly from: number
@@ -143,7 +143,7 @@ export interface RowRange {
   readonly concept?: number
 }
 
-/** The rows of a concept. */
+/** Returns the rows of a concept. */
 export function rowsOf(index: SnomedIndex, concept: number): RowRange {
   const attributes = index.attributes()
   return { rows: attributes, from: attributes.start[concept] ?? 0, to: attributes.start[concept + 1] ?? 0, concept }

@@ -29,10 +29,10 @@ import {
 import { eachRow, membersOfRefsets } from './member-of.js'
 import { refinementTest } from './refinement-test.js'
 
-/** Each part that is worked out takes memory for a set of concepts, and may take as long as a look at every concept. */
+/** Maximum number of parts of an expression: each takes memory for a set of concepts, and may take as long as visiting every concept. */
 const MAX_PARTS = 1_000
 
-/** An evaluation over one version. */
+/** Creates the scope of an evaluation over one version. */
 export function eclScope(index: SnomedIndex): EclScope {
   let parts = 0
   const scope: EclScope = {
@@ -108,7 +108,7 @@ function* subConstraint(scope: EclScope, sub: SubConstraint): Work<Bitmap> {
   return sub.history === undefined ? found : yield* withHistory(scope, sub.history, found)
 }
 
-/** `*` means the concepts in use, unless a filter asks which are active. */
+/** Returns the concepts of a focus. `*` stands for active concepts, unless a filter asks for the active status. */
 function namedFocus({ index }: EclScope, focus: Exclude<Focus, { kind: 'nested' }>, filters: SubConstraint['filters']): Bitmap {
   if (focus.kind === 'concept') return ascendingBitmap([conceptOf(index, focus.concept)], index.size)
   if (focus.kind === 'identifier') return ascendingBitmap([identifiedConcept(index, focus.identifier)], index.size)
@@ -146,7 +146,7 @@ const PROFILES = {
   mod: ['900000000000527005', '900000000000526001', '900000000000528000', '1186924009'],
 } as const
 
-/** The concepts together with the inactive ones that historical associations lead from to them. */
+/** Adds the inactive concepts whose historical associations refer to one of the concepts. */
 function* withHistory(scope: EclScope, history: History, concepts: Bitmap): Work<Bitmap> {
   let found = concepts
   for (const refset of yield* refsetsOf(scope, history)) found = or(found, yield* associated(scope, refset, concepts))
@@ -174,8 +174,8 @@ function* associated({ index }: EclScope, refset: string, concepts: Bitmap): Wor
 }
 
 /**
- * True when a constraint selects an expression: one of its foci is below what is named, and its relationships hold. What only a
- * classifier could decide (children, parents), members of reference sets and texts select no expression.
+ * True if a constraint selects an expression: one of its foci is below the named concept, and its relationships meet the refinement. Operators that only a
+ * classifier could decide (children, parents), members of reference sets, and texts select no expression.
  */
 export function* admits(scope: EclScope, constraint: Constraint, form: NormalForm): Work<boolean> {
   switch (constraint.kind) {
@@ -208,7 +208,7 @@ function* subAdmits(scope: EclScope, sub: SubConstraint, form: NormalForm): Work
 
 type Relatives = (index: SnomedIndex, concepts: Bitmap) => Work<Bitmap>
 
-/** What each operator of the hierarchy makes of a set of concepts. */
+/** The set that each hierarchy operator makes of a set of concepts. */
 const RELATIVES: ReadonlyMap<HierarchyOperator, Relatives> = new Map<HierarchyOperator, Relatives>([
   ['<', descendants],
   ['<<', andSelf(descendants)],
@@ -236,7 +236,7 @@ function without(relatives: Relatives): Relatives {
 
 const STEPS = 256
 
-/** Concepts that are below some concept of the set; one of the set is among them only when it is below another. */
+/** Returns the concepts below any concept of the set; a concept of the set is included only if it is below another. */
 function* descendants(index: SnomedIndex, concepts: Bitmap): Work<Bitmap> {
   const [only, ...others] = members(concepts)
   if (only === undefined) return concepts

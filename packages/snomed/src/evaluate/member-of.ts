@@ -9,7 +9,7 @@ import { textTest } from './refinement-test.js'
 import { compareTimes, componentTest } from './description-filter.js'
 import { termTest } from './text-match.js'
 
-/** The members of reference sets, or the concepts in any of the fields that are named. A concept that is not a reference set has no members. */
+/** Returns the members of reference sets, or the concepts in any of the named fields. A concept that is not a reference set has no members. */
 export function* membersOfRefsets(scope: EclScope, refsets: Bitmap, sub: SubConstraint): Work<Bitmap> {
   const { index } = scope
   let found = emptyBitmap(index.size)
@@ -42,7 +42,7 @@ function fieldsOf(refset: RefsetHeader, asked: MemberOf['fields']): readonly str
   return asked.length === 0 ? [COMPONENT] : asked
 }
 
-/** Several pairs of braces may be met by different rows of one member. */
+/** Returns rows for several pairs of braces, which may be met by different rows of the same member. */
 function* rowsForAny(
   scope: EclScope,
   refset: RefsetHeader,
@@ -58,7 +58,7 @@ function* rowsForAny(
 
 type MemberTest = (row: RefsetRow) => boolean
 
-/** The rows of a reference set for which all filters hold. Inactive rows count only when a filter speaks of them. */
+/** Returns the rows of a reference set that meet all filters. Inactive rows count only if a filter mentions the active status. */
 function* memberRows(scope: EclScope, refset: RefsetHeader, filters: readonly MemberFilter[]): Work<readonly RefsetRow[]> {
   const tests = yield* testsOf(scope, filters, (known, filter) => memberTest(known, refset, filter))
   const speaksOfActive = filters.some(({ kind }) => kind === 'active')
@@ -71,7 +71,7 @@ function* memberRows(scope: EclScope, refset: RefsetHeader, filters: readonly Me
 
 const STEPS = 64
 
-/** Goes through rows. */
+/** Visits rows, with pauses. */
 export function* eachRow(rows: Iterable<RefsetRow>, visit: (row: RefsetRow) => void): Work<void> {
   let steps = 0
   for (const row of rows) {
@@ -80,10 +80,10 @@ export function* eachRow(rows: Iterable<RefsetRow>, visit: (row: RefsetRow) => v
   }
 }
 
-/** The field of the members. */
+/** Name of the field with the members. */
 export const COMPONENT = 'referencedComponentId'
 
-/** Reads a field of rows by its name. @throws {EclError} when the reference set has no such field. */
+/** Returns a function that reads a field of rows by name. @throws {EclError} if the reference set has no such field. */
 export function fieldOf({ id, fields }: RefsetHeader, name: string, at: number): (row: RefsetRow) => string {
   const wanted = name.toLowerCase()
   if (wanted === COMPONENT.toLowerCase()) return (row) => row.referencedComponentId
@@ -113,7 +113,7 @@ function fieldTest(scope: FilterScope, refset: RefsetHeader, { field, at, value 
   return (row) => concepts.has(scope.index.ids.find(read(row)) ?? scope.index.size) === (value.comparison === '=')
 }
 
-/** @throws {EclError} when the import did not keep the ids of rows. */
+/** @throws {EclError} if the import did not store the ids of rows. */
 function idOf({ index }: FilterScope, { id }: RefsetHeader, at: number): (row: RefsetRow) => string {
   const ids = index.refsets.rowIds(id)
   if (ids === undefined) throw new EclError('This version was imported without the ids of members: import it again', at)

@@ -6,15 +6,15 @@ import { isConcrete, CONCRETE } from '../release/section-reader.js'
 import { eachMember, type EclScope, rowsOf, type RowRange } from './ecl-scope.js'
 import { termTest } from './text-match.js'
 
-/** A refinement, prepared for tests. */
+/** A refinement, prepared for testing. */
 export interface RefinementTest {
-  /** True for a concept or expression with such relationships. */
+  /** True for a concept or expression whose relationships meet the refinement. */
   readonly holds: (range: RowRange) => boolean
-  /** Concepts among which all are for which it holds; absent when that is not known without trying. */
+  /** Returns concepts that include all those for which it holds; absent if that is unknown without testing. */
   readonly candidates?: () => Work<Bitmap>
 }
 
-/** Works out a refinement. Outside of braces every relationship counts, whatever its role group. */
+/** Prepares a refinement. Outside braces, every relationship counts, whatever its role group. */
 export function* refinementTest(scope: EclScope, refinement: Refinement): Work<RefinementTest> {
   if (refinement.kind === 'group') return yield* groupRefinement(scope, refinement)
   if (refinement.kind === 'attribute') {
@@ -37,7 +37,7 @@ function combined(kind: 'and' | 'or', tests: readonly RefinementTest[]): Refinem
   }
 }
 
-/** Without a cardinality once is enough. */
+/** True if the count is within the cardinality; without one, at least 1 is required. */
 function fits(count: number, { min, max = Number.POSITIVE_INFINITY }: Cardinality = { min: 1 }): boolean {
   return min <= count && count <= max
 }
@@ -64,7 +64,7 @@ function candidatesOf({ index }: EclScope, { values }: AttributeTest): Pick<Refi
   }
 }
 
-/** A reversed attribute counts the concepts, among those that the value selects, of which this one is a value. */
+/** Prepares a reversed attribute: counts the concepts selected by the value that have the tested concept as their attribute value. */
 function* reverseRefinement(scope: EclScope, { cardinality, name, value }: Attribute): Work<RefinementTest> {
   const types = yield* scope.evaluate(name)
   if (value.kind !== 'concepts') return { holds: () => false }
@@ -76,13 +76,13 @@ function* reverseRefinement(scope: EclScope, { cardinality, name, value }: Attri
     const { rows, from, to } = rowsOf(index, source)
     for (let row = from; row < to; row++) {
       const target = rows.values[row] ?? 0
-      // Each target of a source counts once: `seen` holds the source that was counted last, from 1.
+      // Each target counts once per source: `seen` holds the last source that was counted, starting at 1.
       if (isConcrete(target) || seen[target] === source + 1 || !types.has(rows.types[row] ?? 0)) continue
       seen[target] = source + 1
       counts[target] = (counts[target] ?? 0) + 1
     }
   })
-  // Thousands of lists of counts would not fit into memory, as sets do.
+  // A set fits into memory, whereas thousands of lists of counts would not.
   const fitting = yield* testedBitmap(index.size, (concept) => fits(counts[concept] ?? 0, cardinality))
   return {
     holds: ({ concept }) => (concept === undefined ? fits(0, cardinality) : fitting.has(concept)),
@@ -92,7 +92,7 @@ function* reverseRefinement(scope: EclScope, { cardinality, name, value }: Attri
   }
 }
 
-/** Counts the role groups in which the attributes hold; a relationship outside of groups counts as one. */
+/** Counts the role groups that meet the attributes; each relationship outside groups counts as a group of its own. */
 function* groupRefinement(scope: EclScope, { attributes, cardinality }: Extract<Refinement, { kind: 'group' }>): Work<RefinementTest> {
   const inner = yield* refinementTest(scope, attributes)
   const holds = (range: RowRange): boolean => {
@@ -114,18 +114,18 @@ function* groupsOf(range: RowRange): Generator<RowRange> {
   }
 }
 
-/** True for the value of an attribute relationship that an attribute of a refinement accepts. */
+/** True if an attribute of a refinement accepts this relationship value. */
 export type ValueTest = (value: number) => boolean
 
-/** An attribute of a refinement, prepared for tests: the relationships with these types and values. */
+/** An attribute of a refinement, prepared for testing: the accepted types and values. */
 export interface AttributeTest {
   readonly types: Bitmap
   readonly accepts: ValueTest
-  /** The value concepts, where these alone decide. */
+  /** The value concepts, if they alone decide. */
   readonly values?: Bitmap
 }
 
-/** Works out the names and values of an attribute. */
+/** Evaluates the name and the value of an attribute. */
 function* attributeTest(scope: EclScope, { name, value }: Attribute): Work<AttributeTest> {
   const types = yield* scope.evaluate(name)
   if (value.kind !== 'concepts') return { types, accepts: concreteTest(scope, value) }
@@ -134,7 +134,7 @@ function* attributeTest(scope: EclScope, { name, value }: Attribute): Work<Attri
   return { types, accepts: (found) => !isConcrete(found) && !values.has(found) }
 }
 
-/** How many rows the attribute accepts; in one role group when it is given. */
+/** Counts the rows that the attribute accepts, in the given range. */
 function countRows({ types, accepts }: AttributeTest, { rows, from, to }: RowRange): number {
   let count = 0
   for (let row = from; row < to; row++) {
@@ -149,7 +149,7 @@ function concreteTest({ index }: EclScope, value: Exclude<AttributeValue, { kind
   return (found) => isConcrete(found) && (known[found - CONCRETE] ?? false)
 }
 
-/** A test for concrete values as they are kept: numbers plain, strings in quotes. */
+/** Returns a test for concrete values as stored: numbers plain, strings in quotes. */
 export function textTest(value: Exclude<AttributeValue, { kind: 'concepts' }>): (text: string) => boolean {
   if (value.kind === 'number') {
     return (text) => /^[-+]?[0-9]+(?:\.[0-9]+)?$/.test(text) && compares(value.comparison, Number(text), value.value)
@@ -162,7 +162,7 @@ export function textTest(value: Exclude<AttributeValue, { kind: 'concepts' }>): 
   return (text) => text.startsWith('"') && matches(text.slice(1, -1)) === isEqual
 }
 
-/** Compares two things that have an order. */
+/** Compares two numbers. */
 export function compares(comparison: Comparison, a: number, b: number): boolean {
   return COMPARE[comparison](a, b)
 }

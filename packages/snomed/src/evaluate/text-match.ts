@@ -3,7 +3,7 @@ import { foldTerm, placeOfWord } from 'fhir-ops/internal/terminology'
 
 type FoldedTest = (folded: string) => boolean
 
-/** A test that is true for texts that one of the terms matches, without regard to case and accents. */
+/** Returns a test for texts that match at least one of the terms, ignoring case and accents. */
 export function termTest(terms: readonly SearchTerm[]): (text: string) => boolean {
   const tests = terms.map((term) => (term.match === 'match' ? wordsTest(term) : wildTest(piecesOf(foldTerm(term.text)))))
   return (text) => {
@@ -12,7 +12,7 @@ export function termTest(terms: readonly SearchTerm[]): (text: string) => boolea
   }
 }
 
-/** The words of a term that a text must have. */
+/** Returns the words of a term, all of which a text must contain. */
 export function wordsOfTerm(term: SearchTerm): readonly string[] {
   return foldTerm(term.text)
     .split(/\s+/u)
@@ -24,7 +24,7 @@ function wordsTest(term: SearchTerm): FoldedTest {
   return (folded) => words.every((word) => placeOfWord(folded, word) >= 0)
 }
 
-/** Compares piece by piece from the left, each at its first place: linear in the text for each piece. */
+/** Compares piece by piece from the left, each at its first occurrence: linear in the length of the text for each piece. */
 function wildTest([first = '', ...rest]: readonly string[]): FoldedTest {
   const last = rest.pop()
   if (last === undefined) return (text) => text === first
@@ -40,7 +40,7 @@ function wildTest([first = '', ...rest]: readonly string[]): FoldedTest {
   }
 }
 
-/** The pieces between wild cards; `\*` is an asterisk and `\\` a backslash. */
+/** Splits a pattern at its wildcards; `\*` is an asterisk and `\\` a backslash. */
 function piecesOf(pattern: string): readonly string[] {
   const pieces = ['']
   for (let at = 0; at < pattern.length; at++) {

@@ -4,26 +4,26 @@ import { type RowRange, rowsOf } from '../evaluate/ecl-scope.js'
 import { EclError, eclReader, parseConcept, type ConceptReference, type EclReader } from '../ecl/index.js'
 import { SCT } from '../sctid.js'
 
-/** One attribute of an expression. */
+/** An attribute of an expression. */
 interface ExpressionAttribute {
   /** Ordinal of the attribute. */
   readonly type: number
-  /** An ordinal, or a concrete value as it was written (`#5`, `"text"`). */
+  /** An ordinal, or a concrete value as written (`#5`, `"text"`). */
   readonly value: number | string
 }
 
 /** A postcoordinated expression over the concepts of one version. @see https://confluence.ihtsdotools.org/display/DOCSCG */
 export interface Expression {
-  /** Ordinals. */
+  /** Ordinals of the focus concepts. */
   readonly foci: readonly number[]
   readonly ungrouped: readonly ExpressionAttribute[]
   readonly groups: readonly (readonly ExpressionAttribute[])[]
 }
 
-/** An expression, or a concept seen as one, with everything that is known to be true of it. */
+/** An expression, or a concept treated as one, with everything known to be true of it. */
 export interface NormalForm {
   readonly foci: readonly number[]
-  /** Its own relationships together with those that define its foci. */
+  /** Its own relationships, together with those that define its foci. */
   readonly range: RowRange
 }
 
@@ -33,7 +33,7 @@ interface Row {
   readonly value: number
 }
 
-/** The normal form of an expression: relationships of the foci are added, each role group stays a group of its own. */
+/** Returns the normal form of an expression: relationships of the foci are added, and each role group remains a separate group. */
 export function normalForm(index: SnomedIndex, { foci, ungrouped, groups }: Expression): NormalForm {
   const rows: Row[] = ungrouped.map((attribute) => rowOf(index, attribute, 0))
   let last = 0
@@ -52,12 +52,12 @@ export function normalForm(index: SnomedIndex, { foci, ungrouped, groups }: Expr
   return { foci, range: { rows: columns, from: 0, to: sorted.length } }
 }
 
-/** The normal form of a concept. */
+/** Returns the normal form of a concept. */
 export function normalFormOf(index: SnomedIndex, concept: number): NormalForm {
   return { foci: [concept], range: rowsOf(index, concept) }
 }
 
-/** The relationships of a range. */
+/** Returns the relationships in a range. */
 export function rowsIn({ rows, from, to }: RowRange): readonly Row[] {
   return Array.from({ length: to - from }, (_, i) => ({
     type: rows.types[from + i] ?? 0,
@@ -66,7 +66,7 @@ export function rowsIn({ rows, from, to }: RowRange): readonly Row[] {
   }))
 }
 
-/** A concrete value that no concept of the version has gets a number that none has either. */
+/** Makes a row. A concrete value that no concept of the version has gets an unused number. */
 function rowOf({ header }: SnomedIndex, { type, value }: ExpressionAttribute, group: number): Row {
   if (typeof value === 'number') return { type, group, value }
   const known = header.values.indexOf(value.replace(/^#/, ''))
@@ -76,8 +76,8 @@ function rowOf({ header }: SnomedIndex, { type, value }: ExpressionAttribute, gr
 type Rows = ReturnType<typeof rowsIn>
 
 /**
- * True when everything that a concept means holds: a focus is the concept or below it, or the concept is fully defined and its
- * primitive ancestors and all relationships that define it hold.
+ * True if the expression has everything that the concept means: one of its foci is the concept or below it, or the concept is fully defined and its
+ * primitive ancestors and all its defining relationships hold.
  */
 export function isBelowConcept(index: SnomedIndex, form: NormalForm, concept: number): boolean {
   if (form.foci.some((focus) => index.isWithin(focus, concept))) return true
@@ -88,13 +88,13 @@ export function isBelowConcept(index: SnomedIndex, form: NormalForm, concept: nu
   return definition.length > 0 && satisfies(index, form, definition)
 }
 
-/** True when everything that an expression says holds. */
+/** True if everything that an expression states holds. */
 export function isBelowExpression(index: SnomedIndex, form: NormalForm, above: Expression): boolean {
   if (!above.foci.every((focus) => isBelowConcept(index, form, focus))) return false
   return satisfies(index, form, rowsIn(normalForm(index, { ...above, foci: [] }).range))
 }
 
-/** True when each role group that is demanded is found in a group with relationships that are the same or below. */
+/** True if each required role group is matched by a group whose relationships are the same or more specific. */
 function satisfies(index: SnomedIndex, form: NormalForm, demanded: Rows): boolean {
   const offered = groupsOf(rowsIn(form.range))
   return groupsOf(demanded).every((wanted) =>
@@ -107,16 +107,16 @@ function isRowWithin(index: SnomedIndex, row: Rows[number], above: Rows[number])
   return row.value === above.value || (row.value < index.size && above.value < index.size && index.isWithin(row.value, above.value))
 }
 
-/** A relationship outside of groups is a group of its own. */
+/** Splits rows into role groups; each relationship outside groups becomes a group of its own. */
 function groupsOf(rows: Rows): readonly Rows[] {
   const [alone, grouped] = [rows.filter(({ group }) => group === 0), rows.filter(({ group }) => group !== 0)]
   return [...alone.map((row) => [row]), ...Map.groupBy(grouped, ({ group }) => group).values()]
 }
 
-/** How a concept is named in an expression. */
+/** Returns the id and term of a concept for an expression. */
 type ConceptNames = (concept: number) => { readonly id: string; readonly term: string }
 
-/** Writes an expression with terms and without blanks, in the grouping in which it was given. */
+/** Writes an expression with terms, without white space, in its original grouping. */
 export function renderExpression({ foci, ungrouped, groups }: Expression, nameOf: ConceptNames): string {
   const concept = (ordinal: number): string => {
     const { id, term } = nameOf(ordinal)
@@ -130,9 +130,9 @@ export function renderExpression({ foci, ungrouped, groups }: Expression, nameOf
 }
 
 /**
- * Reads an expression of the compositional grammar and checks that its concepts exist and that attributes appear where attributes belong.
+ * Parses an expression of the compositional grammar, and checks that its concepts exist and that its attributes are attribute concepts.
  *
- * @throws {EclError} when it is not one; also for expressions in expressions and for `<<<`, which are not supported.
+ * @throws {EclError} if the text is not an expression; also for nested expressions and for `<<<`, which are not supported.
  */
 export function parseExpression(index: SnomedIndex, text: string): Expression {
   const reader = eclReader(text)

@@ -7,11 +7,11 @@ import { readRf2, rf2Files, type Rf2File, releaseEdition } from './rf2.js'
 import type { Section } from '../index.js'
 import { checkOptions, inputShape, FLAG, FUNCTION, needed, TEXT, type InputShape } from 'fhir-ops/internal/input'
 
-/** Which version is made of a release. */
+/** Which version to make of a release. */
 export interface SnomedImportOptions extends WorkOptions {
   /** Module of the edition. Default: derived from the release (`releaseEdition`). */
   readonly edition?: string | undefined
-  /** `YYYYMMDD`. Default: that in the names of the files. */
+  /** Date of the version as `YYYYMMDD`. Default: taken from the names of the files. */
   readonly date?: string | undefined
   /** True for content that is not an official release; its version begins with `http://snomed.info/xsct`. Default: derived from the release. */
   readonly experimental?: boolean | undefined
@@ -20,7 +20,7 @@ export interface SnomedImportOptions extends WorkOptions {
 /** An imported version. */
 export interface SnomedImport {
   readonly system: StoredSystem
-  /** Relationships that were left out, as they name a concept that the release does not have. */
+  /** Number of relationships omitted because they name a concept that the release does not have. */
   readonly dangling: number
 }
 
@@ -33,12 +33,12 @@ const SHAPE: InputShape = inputShape<SnomedImportOptions>({
 })
 
 /**
- * Imports an RF2 snapshot into a concept store. Nothing of it is seen before all of it is. Each part of the version is kept when it is made,
- * in the file that `work` names; after an abort the next run makes the others.
+ * Imports an RF2 snapshot into a concept store. The version becomes visible when it is complete. Each finished part is saved
+ * in the file named by `work`; after an abort, the next run makes the remaining ones.
  *
  * @param path Folder or ZIP archive of the release.
- * @throws {OperationError} `not-found`, `definition-invalid` or `not-supported` when the release cannot be used; `parameter-required` when
- *   its edition or date cannot be derived; `conflict` when another import works with the same file.
+ * @throws {OperationError} `not-found`, `definition-invalid` or `not-supported` if the release cannot be used; `parameter-required` if
+ *   its edition or date cannot be derived; `conflict` if another import works with the same file.
  */
 export async function importSnomed(concepts: ConceptStore, path: string, options: SnomedImportOptions): Promise<SnomedImport> {
   checkOptions('importSnomed', SHAPE, options)
@@ -121,7 +121,7 @@ async function versionUri(
   return `http://snomed.info/${(experimental ?? derived.experimental) ? 'xsct' : 'sct'}/${derived.module}/version/${date}`
 }
 
-/** The latest date in the names of files. */
+/** Returns the latest date in the names of files. */
 function dateOf(files: readonly Rf2File[]): string | undefined {
   return files
     .flatMap(({ file }) => /_([0-9]{8})\.txt$/.exec(file.name)?.[1] ?? [])
@@ -133,13 +133,13 @@ function missing(option: string, what: string): OperationError {
   return new OperationError('parameter-required', `Cannot derive --${option} from the release: give ${what}.`)
 }
 
-/** Sections of a version that is not stored yet. */
+/** Sections of a version that is not yet stored. */
 export interface WorkSections extends SystemSections {
   put(name: string, bytes: Uint8Array): void
   all(): Iterable<Section>
 }
 
-/** Opens the sections in the work of an import, with what is there already. */
+/** Opens the sections in the work of an import, including existing ones. */
 function sectionsIn({ db }: ImportWork): WorkSections {
   db.exec('CREATE TABLE IF NOT EXISTS section (name TEXT PRIMARY KEY, bytes BLOB NOT NULL)')
   const insert = db.prepare('INSERT INTO section VALUES (?, ?)')

@@ -3,7 +3,7 @@ import { OperationError } from 'fhir-ops/errors'
 import type { Rf2Kind, TakeRow } from '../index.js'
 import { type ReleaseFile, releaseLines, type ReleaseLine } from '@fhir-ops/releases'
 
-/** A snapshot file with what its columns say it is. */
+/** A snapshot file, with its kind as recognized by its columns. */
 export interface Rf2File {
   readonly file: ReleaseFile
   readonly kind: Rf2Kind
@@ -17,9 +17,9 @@ const PROGRESS_ROWS = 200_000
 
 interface Layout {
   readonly kind: Rf2Kind
-  /** Columns by which a file of the kind is known. */
+  /** Columns by which a file of this kind is recognized. */
   readonly signs: readonly string[]
-  /** The columns that it must begin with. */
+  /** Columns with which the file must begin. */
   readonly columns: readonly string[]
 }
 
@@ -27,7 +27,7 @@ const COMPONENT = ['id', 'effectiveTime', 'active', 'moduleId'] as const
 const ATTRIBUTE = ['relationshipGroup', 'typeId', 'characteristicTypeId', 'modifierId'] as const
 const MEMBER = [...COMPONENT, 'refsetId', 'referencedComponentId'] as const
 
-/** The first that fits a file counts. */
+/** Layouts of files; the first that fits a file applies. */
 const LAYOUTS: readonly Layout[] = [
   { kind: 'concept', signs: ['definitionStatusId'], columns: [...COMPONENT, 'definitionStatusId'] },
   {
@@ -38,19 +38,19 @@ const LAYOUTS: readonly Layout[] = [
   { kind: 'relationship', signs: ['sourceId', 'destinationId'], columns: [...COMPONENT, 'sourceId', 'destinationId', ...ATTRIBUTE] },
   { kind: 'relationship', signs: ['sourceId', 'value'], columns: [...COMPONENT, 'sourceId', 'value', ...ATTRIBUTE] },
   { kind: 'language', signs: ['refsetId', 'acceptabilityId'], columns: [...MEMBER, 'acceptabilityId'] },
-  // Releases differ in the order of these columns; they are read by their names.
+  // The order of these columns differs between releases, so they are read by name.
   { kind: 'identifier', signs: ['alternateIdentifier', 'identifierSchemeId'], columns: [] },
   { kind: 'refset', signs: ['refsetId', 'referencedComponentId'], columns: MEMBER },
 ]
 
-/** What no release is without. */
+/** Kinds of files that every release has. */
 const NEEDED = ['concept', 'description', 'relationship'] as const satisfies readonly Rf2Kind[]
 
 /**
- * The snapshot files of a release. OWL axioms are not imported, as the relationships say the same.
+ * Finds the snapshot files of a release. OWL axioms are not imported, because the relationships have the same content.
  *
- * @param progress Receives the names of snapshot files that are not imported, as their columns are not known.
- * @throws {OperationError} `definition-invalid` when the release has no concepts, descriptions or relationships, or a file does not have the columns of
+ * @param progress Receives the names of snapshot files that are not imported because their columns are unknown.
+ * @throws {OperationError} `definition-invalid` if the release has no concepts, descriptions or relationships, or if a file does not have the columns of
  *   its kind.
  */
 export async function rf2Files(files: readonly ReleaseFile[], progress: Rf2Progress): Promise<readonly Rf2File[]> {
@@ -73,7 +73,7 @@ export async function rf2Files(files: readonly ReleaseFile[], progress: Rf2Progr
   )
 }
 
-/** Files of components, and of reference sets that say what components mean. */
+/** True for files of components, as opposed to reference sets. */
 function isCore({ name }: ReleaseFile): boolean {
   return /^x?sct2_/.test(basename(name))
 }
@@ -85,9 +85,9 @@ function checkedColumns(file: ReleaseFile, columns: readonly string[], layout: L
 }
 
 /**
- * Takes every row of the files.
+ * Reads all rows of the files.
  *
- * @throws {OperationError} `definition-invalid` for a row that is not as its columns say: one of a file that was cut off, for example.
+ * @throws {OperationError} `definition-invalid` for a row that does not fit its columns, for example in a truncated file.
  */
 export async function readRf2(files: readonly Rf2File[], take: TakeRow, progress: Rf2Progress): Promise<void> {
   let rows = 0
@@ -114,16 +114,16 @@ function rowOf({ number, text }: ReleaseLine, { file, kind, columns }: Rf2File):
   throw new OperationError('definition-invalid', `Line ${number} of ${file.name} has ${what}.`)
 }
 
-/** Ids of members are not numbers; what is not published yet has no time. */
+/** True for a valid component row. Ids of members are not numbers; unpublished rows have no time. */
 function isComponent([id = '', time = '', active]: readonly string[], kind: Rf2Kind): boolean {
   const isMember = kind === 'refset' || kind === 'language'
   return (isMember || /^[1-9][0-9]{0,17}$/.test(id)) && /^(?:[0-9]{8})?$/.test(time) && (active === '0' || active === '1')
 }
 
-/** What a release is a version of. */
+/** The edition of a release. */
 export interface ReleaseEdition {
   readonly module: string
-  /** True for what is named as international (`_INT_`) and is not: no official release. */
+  /** True for content that is named as international (`_INT_`) but is not: it is not an official release. */
   readonly experimental: boolean
 }
 
@@ -131,11 +131,11 @@ const INTERNATIONAL = '900000000000207008'
 const DEPENDENCY = ['sourceEffectiveTime', 'targetEffectiveTime'] as const
 
 /**
- * The edition that a release is of: that of the module which its module dependencies date as the release. Of several it is the international
- * one where the files are named so; where they name none, that, too.
+ * Derives the edition of a release: that of the only module whose date in the module dependencies is the release date. If the files are named as
+ * international, it is the international edition, provided that this is one of those modules or that there are none.
  *
- * @param date `YYYYMMDD` of the release.
- * @returns `undefined` when it cannot be derived.
+ * @param date Date of the release as `YYYYMMDD`.
+ * @returns `undefined` if it cannot be derived.
  */
 export async function releaseEdition(files: readonly Rf2File[], date: string): Promise<ReleaseEdition | undefined> {
   const international = files.every(({ file }) => /_INT_[0-9]{8}\.txt$/.test(file.name))
@@ -145,7 +145,7 @@ export async function releaseEdition(files: readonly Rf2File[], date: string): P
   return module === undefined || others.length > 0 ? undefined : { module, experimental: international }
 }
 
-/** The modules that are of the date by the active members of the module dependency reference set. */
+/** Returns the modules with the given date, according to the active members of the module dependency reference set. */
 async function modulesOf(files: readonly Rf2File[], date: string): Promise<ReadonlySet<string>> {
   const modules = new Set<string>()
   const take = (row: readonly string[], columns: readonly string[]): void => {

@@ -6,7 +6,7 @@ import { definitionOf, displayTerm, type DisplayDialect } from './texts.js'
 import { CONCRETE, isConcrete } from '../release/section-reader.js'
 import { rowsIn } from '../expression/expression.js'
 
-/** A concept in the form of `CodeSystem.concept`. What is not asked for is not read; the display is read once. */
+/** Returns a concept in the form of `CodeSystem.concept`. Members are read when they are accessed; the display is read only once. */
 export function conceptElement(index: SnomedIndex, concept: number, dialect: DisplayDialect): JsonObject {
   const display = once(() => displayTerm(index, concept, dialect))
   return {
@@ -26,7 +26,7 @@ export function conceptElement(index: SnomedIndex, concept: number, dialect: Dis
   }
 }
 
-/** The properties of a concept, or of an expression on it, in the form of `CodeSystem.concept.property`. */
+/** Returns the properties of a concept, or of an expression with this focus, in the form of `CodeSystem.concept.property`. */
 export function propertiesOf(index: SnomedIndex, concept: number, range: RowRange): readonly JsonObject[] {
   return [
     { code: 'inactive', valueBoolean: !index.isActive(concept) },

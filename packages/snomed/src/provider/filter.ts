@@ -9,17 +9,17 @@ import type { SnomedSystem } from '../open-snomed.js'
 import { CONCRETE, isConcrete } from '../release/section-reader.js'
 import type { SnomedIndex } from '../release/snomed-index.js'
 
-/** What filters work with. */
+/** What filters need. */
 export interface FilterScope {
   readonly system: SnomedSystem
   readonly expressions: ExpressionTable
 }
 
 /**
- * The concepts for which one of SNOMED CT's own filters holds: `constraint` (ECL), `expressions`, `concept in` a reference set, `parent`,
- * `child`, and attributes by their ids.
+ * Returns the concepts that meet one of SNOMED CT's own filters: `constraint` (ECL), `expressions`, `concept in` a reference set, `parent`,
+ * `child`, and attributes by id.
  *
- * @returns `undefined` for a filter that every code system has.
+ * @returns `undefined` for filters that every code system supports.
  * @see https://hl7.org/fhir/R4/snomedct.html
  */
 export function snomedFilter(scope: FilterScope, filter: Filter): ConceptSet | undefined {
@@ -32,8 +32,8 @@ export function snomedFilter(scope: FilterScope, filter: Filter): ConceptSet | u
 }
 
 /**
- * True for filters that take inactive concepts knowingly: by a reference set, by their status, or by a constraint, of which the wild card and
- * the hierarchy hold active ones only.
+ * True for filters that may select inactive concepts deliberately: by a reference set, by their status, or by a constraint (in constraints, the wildcard
+ * and the hierarchy contain only active ones).
  */
 export function takesInactive(filter: Filter): boolean {
   return filter.property === 'constraint' || filter.property === 'inactive' || namesRefset(filter)
@@ -108,30 +108,30 @@ function plain(make: () => Bitmap): ConceptSet {
   return readySet((concept) => all().has(concept), all)
 }
 
-/** An expression that was found to be one. */
+/** A code that has been recognized as an expression. */
 export interface KnownExpression {
-  /** As it was written. */
+  /** Expression as written. */
   readonly code: string
   readonly expression: Expression
   readonly form: NormalForm
 }
 
-/** The expressions that one request has met. They are numbered after the concepts. */
+/** The expressions that occurred in one request. They are numbered after the concepts. */
 export interface ExpressionTable {
   readonly count: number
-  /** True once it has met what looks like an expression. */
+  /** True after a code that looks like an expression has occurred. */
   isUsed(): boolean
-  /** The number of an expression, `undefined` when the code is not one. */
+  /** Returns the number of an expression; `undefined` if the code is not one. */
   find(code: string): number | undefined
-  /** Absent for the number of a concept. */
+  /** Returns the expression with a number; `undefined` for the number of a concept. */
   get(concept: number): KnownExpression | undefined
-  /** Why a code is not an expression; `undefined` when it is one, or does not look like one. */
+  /** Says why a code is not an expression; `undefined` if it is one, or does not look like one. */
   whyNot(code: string): string | undefined
 }
 
 const MAX_LENGTH = 10_000
 
-/** Makes an empty table. */
+/** Creates an empty table. */
 export function expressionTable(index: SnomedIndex): ExpressionTable {
   const known: KnownExpression[] = []
   const met = new Map<string, number | string>()
@@ -161,7 +161,7 @@ export function expressionTable(index: SnomedIndex): ExpressionTable {
   }
 }
 
-/** What begins otherwise, as the names of properties, is not worth remembering. */
+/** True for a code that begins like an expression. Others, such as names of properties, are not worth remembering. */
 function looksLikeOne(code: string): boolean {
   return /^(?:===|<<<)?\s*[0-9]/.test(code.trimStart()) && /[^0-9]/.test(code)
 }

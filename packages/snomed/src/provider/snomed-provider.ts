@@ -13,7 +13,7 @@ import { finished } from 'fhir-ops/internal/work'
 import { tested } from '../evaluate/ecl-scope.js'
 import type { SnomedIndex } from '../release/snomed-index.js'
 
-/** The provider over an opened version, for one request: it keeps the expressions that the request uses. */
+/** Creates the provider of an opened version for one request, whose expressions it remembers. */
 export function snomedProvider(system: SnomedSystem): CodeSystemProvider {
   const { index } = system
   const expressions = expressionTable(index)
@@ -68,7 +68,7 @@ function headerOf({ index }: SnomedSystem, { tag }: DisplayDialect): SystemHeade
   }
 }
 
-/** R4's names for what a lookup returns anyway, and for the definition status. @see https://hl7.org/fhir/R4/snomedct.html#props */
+/** R4's names for properties that a lookup returns anyway, and for the definition status. @see https://hl7.org/fhir/R4/snomedct.html#props */
 const NAMED: ReadonlySet<string> = new Set(['moduleId', 'sufficientlyDefined'])
 const MISSING: ReadonlySet<string> = new Set(['normalForm', 'normalFormTerse'])
 
@@ -84,13 +84,13 @@ function expressionElement({ index }: SnomedSystem, { code, expression, form }: 
   }
 }
 
-/** True for a filter that no expression satisfies: expressions are active, and no members of reference sets. */
+/** True for a filter that no expression meets: expressions are active, and not members of reference sets. */
 function isOfConceptsAlone({ property, op, value }: Filter): boolean {
   if (op === '=') return (property === 'inactive' && value === 'true') || (property === 'expressions' && value === 'false')
   return op === 'in' && (property === 'concept' || property === 'code')
 }
 
-/** Filters by which an include takes expressions. */
+/** The grammar of expressions, and the filters with which an include accepts them. */
 function snomedGrammar(expressions: ExpressionTable): CodeGrammar {
   return {
     isMade: (concept) => expressions.get(concept) !== undefined,
@@ -108,8 +108,8 @@ function snomedGrammar(expressions: ExpressionTable): CodeGrammar {
 }
 
 /**
- * The hierarchy of concepts and expressions. It is not a tree, so expansions of it are not nested. The parents and children of an expression
- * are those of its foci, as no classifier places it.
+ * The hierarchy of concepts and expressions. It is not a tree, so its expansions are not nested. The parents and children of an expression
+ * are those of its foci, because no classifier determines its place.
  */
 function snomedHierarchy(index: SnomedIndex, expressions: ExpressionTable): Hierarchy {
   const fociOf = (concept: number): readonly number[] => expressions.get(concept)?.expression.foci ?? [concept]
@@ -140,7 +140,7 @@ function snomedHierarchy(index: SnomedIndex, expressions: ExpressionTable): Hier
   }
 }
 
-/** Sets over all concepts of a version. Expressions that a request has met count in its size, so that lists can hold them. */
+/** Index of sets over all concepts of a version. Its size includes the expressions of the request, so that lists can contain them. */
 function snomedConceptIndex(index: SnomedIndex, expressions: ExpressionTable): ConceptIndex {
   const dialect = displayDialect(index)
   return {
@@ -165,7 +165,7 @@ function withTerm(index: SnomedIndex, word: FilterWord): Bitmap {
   return finished(tested(found, hasWord))
 }
 
-/** The concepts with a code that starts so, and those that have it in a term. */
+/** Adds the concepts whose code begins with the word to those that have it in a term. */
 function withCode(index: SnomedIndex, { text }: FilterWord, found: Bitmap): Bitmap {
   const ranges = index.ids.startingWith(text)
   return ranges.map(([start, end]) => rangeBitmap(start, end, index.size)).reduce(or, found)

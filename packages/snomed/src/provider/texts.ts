@@ -8,19 +8,19 @@ import { SCT, SNOMED } from '../sctid.js'
 
 /** The dialect of displays. */
 export interface DisplayDialect {
-  /** Number of the language reference set in the header; -1 when the version has none. */
+  /** Number of the language reference set in the header; -1 if the version has none. */
   readonly number: number
-  /** `en-US`; absent when it has no name. */
+  /** Tag such as `en-US`; absent if the dialect has no name. */
   readonly tag?: string
 }
 
-/** What displays are read from. */
+/** Where displays are read from. */
 export interface DisplaySource {
   readonly descriptions: DescriptionTable
   readonly header: Pick<SnomedHeader, 'dialects'>
 }
 
-/** American English where the version has it, else British, else the first language reference set. */
+/** Returns American English if the version has it, else British English, else the first language reference set. */
 export function displayDialect({ header }: Pick<DisplaySource, 'header'>): DisplayDialect {
   const tags = header.dialects.map(dialectTag)
   const best = ['en-US', 'en-GB'].map((tag) => tags.indexOf(tag)).find((number) => number >= 0)
@@ -29,7 +29,7 @@ export function displayDialect({ header }: Pick<DisplaySource, 'header'>): Displ
   return { number, ...(tag !== undefined && { tag }) }
 }
 
-/** The term to show: the synonym that the dialect prefers, else that another prefers, else any name in use, else any name. */
+/** Returns the display: the synonym that the dialect prefers, else one that another dialect prefers, else any name in use, else any name. */
 export function displayTerm(index: DisplaySource, concept: number, dialect: DisplayDialect): string {
   const { descriptions } = index
   const [from, to] = descriptions.rowsOf(concept)
@@ -51,7 +51,7 @@ function rankOf({ descriptions, header }: DisplaySource, row: number, dialect: D
   return header.dialects.some((_, number) => isPreferred(number)) ? 1 : 2
 }
 
-/** All names of a concept; those that are accepted and not preferred, and those that are not in use any more, are marked as such. */
+/** Returns all names of a concept; those that are acceptable but not preferred, and those no longer in use, are marked. */
 export function designationsOf({ descriptions, header }: SnomedIndex, concept: number): readonly ConceptText[] {
   const [from, to] = descriptions.rowsOf(concept)
   const texts: ConceptText[] = []
@@ -75,7 +75,7 @@ export function designationsOf({ descriptions, header }: SnomedIndex, concept: n
   return texts
 }
 
-/** The text definition of a concept. */
+/** Returns the text definition of a concept. */
 export function definitionOf({ descriptions }: SnomedIndex, concept: number): string | undefined {
   const [from, to] = descriptions.rowsOf(concept)
   for (let row = from; row < to; row++) {

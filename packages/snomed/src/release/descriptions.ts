@@ -3,16 +3,16 @@ import { idAt, type IdColumns } from './id-table.js'
 import type { SnomedHeader } from './header.js'
 import type { SectionReader } from './section-reader.js'
 
-/** Kinds of descriptions, by their numbers in columns. */
+/** Kinds of descriptions, as numbers in columns. */
 export const KINDS = { fsn: 0, synonym: 1, definition: 2 } as const
 
-/** What language reference sets say about a description, by its number in columns. */
+/** Acceptability of a description in a language reference set, as numbers in columns. */
 export const ACCEPTABILITY = { none: 0, acceptable: 1, preferred: 2 } as const
 
-/** The descriptions of all concepts, in rows; those of one concept follow each other: fully specified names, synonyms, definitions. */
+/** The descriptions of all concepts, one per row; those of a concept are adjacent: fully specified names, synonyms, definitions. */
 export interface DescriptionTable {
   readonly size: number
-  /** The rows of a concept, `[start, end)`. */
+  /** Returns the rows of a concept, `[start, end)`. */
   rowsOf(concept: number): readonly [number, number]
   id(row: number): string
   term(row: number): string
@@ -28,15 +28,15 @@ export interface DescriptionTable {
   acceptability(row: number, dialect: number): number
 }
 
-/** Terms are kept in pieces of this many bytes, so that showing one reads little. */
+/** Bytes per piece of stored terms, so that displaying one term reads little. */
 export const TERM_CHUNK = 32_768
-/** The same in imports that do not state it. */
+/** Bytes per piece in imports that do not state it. */
 const TERM_CHUNK_BEFORE = 262_144
 
-/** Bits of a description's flags: active, and the kind above it. */
+/** Bits of a description's flags: bit 0 is the active status, the kind is above it. */
 export const FLAG_ACTIVE = 1
 
-/** Opens the table; columns are read when they are first needed. */
+/** Opens the table; columns are read when first needed. */
 export function descriptionTable(
   reader: SectionReader,
   header: Pick<SnomedHeader, 'languages' | 'dialects' | 'modules' | 'termChunk'>,

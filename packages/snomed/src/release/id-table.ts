@@ -2,42 +2,42 @@ import { once } from 'fhir-ops/internal/terminology'
 import type { SnomedHeader } from './header.js'
 import type { SectionReader } from './section-reader.js'
 
-/** Ids of components as two columns of whole numbers: the last nine digits, and those before. */
+/** Ids of components in two columns of whole numbers: the last nine digits, and the digits before. */
 export interface IdColumns {
   readonly high: Uint32Array
   readonly low: Uint32Array
 }
 
-/** Ids in ascending numeric order; the place of an id is its ordinal. */
+/** Ids in ascending numeric order; the position of an id is its ordinal. */
 export interface IdTable extends IdColumns {
   readonly size: number
-  /** The ordinal of an id, `undefined` when there is none. */
+  /** Returns the ordinal of an id; `undefined` if there is no such id. */
   find(id: string): number | undefined
-  /** Ordinals of all ids that begin with these digits, as ranges `[start, end)`. */
+  /** Returns the ordinals of all ids that begin with these digits, as ranges `[start, end)`. */
   startingWith(digits: string): readonly (readonly [number, number])[]
 }
 
 const HALF = 9
 const MAX_DIGITS = 18
 
-/** The part of an id before its last nine digits. */
+/** Returns the part of an id before its last nine digits. */
 export function highOf(id: string): number {
   return id.length > HALF ? Number(id.slice(0, -HALF)) : 0
 }
 
-/** The last nine digits of an id. */
+/** Returns the last nine digits of an id. */
 export function lowOf(id: string): number {
   return Number(id.slice(-HALF))
 }
 
-/** The id at a place. */
+/** Returns the id at a position. */
 export function idAt({ high, low }: IdColumns, place: number): string {
   const before = high[place] ?? 0
   const rest = low[place] ?? 0
   return before === 0 ? String(rest) : `${before}${String(rest).padStart(HALF, '0')}`
 }
 
-/** Puts a table over sorted columns. */
+/** Creates a table over sorted columns. */
 export function idTable(columns: IdColumns): IdTable {
   const { high, low } = columns
   const firstFrom = (id: string): number => lowerBound(columns, highOf(id), lowOf(id))
@@ -80,11 +80,11 @@ function lowerBound({ high, low }: IdColumns, before: number, rest: number): num
 export interface IdentifierTable {
   /** Ids of the schemes. */
   readonly schemes: readonly string[]
-  /** The id of the concept that a code of a scheme identifies. */
+  /** Returns the id of the concept that a code of a scheme identifies. */
   find(scheme: string, code: string): string | undefined
 }
 
-/** Opens the table; the codes of a scheme are read when one is first asked for. */
+/** Opens the table; the codes of a scheme are read when first needed. */
 export function identifierTable(reader: SectionReader, { schemes = [] }: Pick<SnomedHeader, 'schemes'>): IdentifierTable {
   const codes = new Map(schemes.map((scheme) => [scheme, once(() => readCodes(reader.bytes(`identifiers.${scheme}`)))]))
   return { schemes, find: (scheme, code) => codes.get(scheme)?.().get(code) }

@@ -5,25 +5,25 @@ import type { SectionReader } from './section-reader.js'
 
 /** A row of a reference set. */
 export interface RefsetRow {
-  /** Which of the rows it is, from 0. */
+  /** Position among the rows, from 0. */
   readonly place: number
   readonly active: boolean
   readonly effectiveTime: string
   readonly moduleId: string
   readonly referencedComponentId: string
-  /** In the order of `RefsetHeader.fields`. */
+  /** Values in the order of `RefsetHeader.fields`. */
   readonly fields: readonly string[]
 }
 
-/** The reference sets of a version of which members are concepts. */
+/** The reference sets of a version whose members are concepts. */
 export interface RefsetTable {
   readonly all: readonly RefsetHeader[]
   find(id: string): RefsetHeader | undefined
-  /** Concepts that are referenced by an active row; none for an unknown reference set. */
+  /** Returns the concepts in active rows; none for an unknown reference set. */
   members(id: string): Bitmap
-  /** Every row, active or not. */
+  /** Returns all rows, active or not. */
   rows(id: string): Iterable<RefsetRow>
-  /** The ids of the rows, in their order; `undefined` when the import did not keep them. */
+  /** Returns the ids of the rows, in order; `undefined` if the import did not store them. */
   rowIds(id: string): readonly string[] | undefined
 }
 

@@ -1,15 +1,15 @@
 import type { SystemSections } from 'fhir-ops/storage'
 
-/** Reads sections as the columns that they are. Numbers are little-endian, as on every platform with JavaScript that is in use. */
+/** Reads sections as columns. Numbers are little-endian, as on all current platforms with JavaScript. */
 export interface SectionReader {
   bytes(name: string): Uint8Array
-  /** 32-bit numbers. */
+  /** Reads 32-bit numbers. */
   numbers(name: string): Uint32Array
-  /** 16-bit numbers. */
+  /** Reads 16-bit numbers. */
   shorts(name: string): Uint16Array
 }
 
-/** Puts a reader over the sections of a version. */
+/** Creates a reader for the sections of a version. */
 export function sectionReader(sections: SystemSections): SectionReader {
   const aligned = (name: string): Uint8Array => {
     const bytes = sections.section(name)
@@ -28,24 +28,24 @@ export function sectionReader(sections: SystemSections): SectionReader {
   }
 }
 
-/** The bytes of a column, to be kept as a section. */
+/** Returns the bytes of a column, to be stored as a section. */
 export function bytesOf(column: Uint32Array | Uint16Array | Uint8Array): Uint8Array {
   return new Uint8Array(column.buffer, column.byteOffset, column.byteLength)
 }
 
-/** A list of numbers for each of many things, in two columns: where each list starts, and all lists one after the other. */
+/** A list of numbers for each item of a sequence, in two columns: the start of each list, and all lists one after the other. */
 export interface Lists {
-  /** One more entry than there are lists. */
+  /** Has one more entry than there are lists. */
   readonly start: Uint32Array
   readonly items: Uint32Array
 }
 
-/** The list of one thing. */
+/** Returns one list. */
 export function listOf({ start, items }: Lists, place: number): Uint32Array {
   return items.subarray(start[place] ?? 0, start[place + 1] ?? 0)
 }
 
-/** True when a sorted list holds the number. */
+/** True if a sorted list contains the number. */
 export function holds({ start, items }: Lists, place: number, wanted: number): boolean {
   let low = start[place] ?? 0
   let high = start[place + 1] ?? 0
@@ -59,13 +59,13 @@ export function holds({ start, items }: Lists, place: number, wanted: number): b
   return false
 }
 
-/** Pairs of a place and an item. */
+/** Pairs of a list's position and an item. */
 export interface Pairs {
   readonly places: Uint32Array
   readonly items: Uint32Array
 }
 
-/** Gathers pairs into lists; inside a list the order of the pairs stays. */
+/** Groups pairs into lists; within a list, the order of the pairs is preserved. */
 export function gathered(size: number, { places, items }: Pairs): Lists {
   const start = new Uint32Array(size + 1)
   for (const place of places) start[place + 1] = (start[place + 1] ?? 0) + 1
@@ -81,28 +81,28 @@ export function gathered(size: number, { places, items }: Pairs): Lists {
   return { start, items: gatheredItems }
 }
 
-/** Attribute relationships in rows; those of one concept follow each other, in the order of their groups. */
+/** Attribute relationships, one per row; those of a concept are adjacent, in the order of their groups. */
 export interface AttributeRows {
   /** Ordinal of the attribute. */
   readonly types: Uint32Array
   /** Number of the role group; 0 for none. */
   readonly groups: Uint32Array
-  /** Ordinal of the value, or the number of a concrete value with `CONCRETE` added. */
+  /** Ordinal of the value, or the number of a concrete value plus `CONCRETE`. */
   readonly values: Uint32Array
 }
 
 /** The attribute relationships of all concepts. */
 export interface AttributeTable extends AttributeRows {
-  /** By concept: where its rows start; one more entry than there are concepts. */
+  /** By concept: where its rows start; has one more entry than there are concepts. */
   readonly start: Uint32Array
-  /** By value concept: the concepts that have it as a value. */
+  /** By value concept: the concepts that have it as an attribute value. */
   readonly users: Lists
 }
 
-/** Marks a concrete value in `AttributeRows.values`. */
+/** Offset that marks a concrete value in `AttributeRows.values`. */
 export const CONCRETE = 0x80000000
 
-/** True when the value is a number, a string or a boolean instead of a concept. */
+/** True if the value is a number, a string or a boolean instead of a concept. */
 export function isConcrete(value: number): boolean {
   return value >= CONCRETE
 }

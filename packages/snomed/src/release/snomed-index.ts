@@ -11,8 +11,8 @@ import { wordTable, type WordTable, displayTable } from './word-table.js'
 import { SCT } from '../sctid.js'
 
 /**
- * One version of SNOMED CT. Concepts are numbers, in ascending order of their ids. Opening reads nothing but the ids; every other column
- * is read when it is first needed.
+ * One version of SNOMED CT. Concepts are represented by ordinals, in ascending order of their ids. Opening a version reads only the ids; every other column
+ * is read when first needed.
  */
 export interface SnomedIndex {
   readonly header: SnomedHeader
@@ -26,24 +26,24 @@ export interface SnomedIndex {
   effectiveTime(concept: number): number
   parents(concept: number): Uint32Array
   children(concept: number): Uint32Array
-  /** Proper ancestors, ascending. */
+  /** Returns the proper ancestors in ascending order. */
   ancestors(concept: number): Uint32Array
-  /** True when the concept is the ancestor itself or below it. */
+  /** True if the concept is the ancestor itself or below it. */
   isWithin(concept: number, ancestor: number): boolean
-  /** The concept and everything below it. */
+  /** Returns the concept and everything below it. */
   within(ancestor: number): Bitmap
   all(): Bitmap
   inactive(): Bitmap
-  /** Active concepts in the hierarchy below the root, which is one of them. */
+  /** Returns the active concepts in the hierarchy, including the root. */
   current(): Bitmap
-  /** Concepts with a text definition, of which the words are not in `words`. */
+  /** Returns the concepts with a text definition, whose words are not in `words`. */
   explained(): Bitmap
   attributes(): AttributeTable
   readonly descriptions: DescriptionTable
   readonly refsets: RefsetTable
   readonly identifiers: IdentifierTable
   readonly words: WordTable
-  /** The order of these displays, when the version has it. @param display Folded. */
+  /** Returns the order of displays, if the version has it. @param display Returns the folded display of a concept. */
   displayOrder(display: (concept: number) => string): DisplayOrder | undefined
 }
 
@@ -51,7 +51,7 @@ export interface SnomedIndex {
 export const CONCEPT_ACTIVE = 1
 export const CONCEPT_DEFINED = 2
 
-/** Branches of which the bitmap is kept; they are what filters name again and again. */
+/** Number of branches whose bitmap is cached, because filters use the same branches repeatedly. */
 const KEPT_BRANCHES = 64
 
 /** Opens a version. */
@@ -141,7 +141,7 @@ function attributeTable(reader: SectionReader): AttributeTable {
   }
 }
 
-/** Walks the columns themselves: a list for each of 350,000 concepts takes most of the time (bench `terminology`). */
+/** Reads the columns directly: creating a list for each of 350,000 concepts would take most of the time (bench `terminology`). */
 function branch(size: number, { start, items }: Lists, ancestor: number): Bitmap {
   const words = emptyBits(size)
   const found = bitmapOf(words, size)
@@ -170,7 +170,7 @@ function currentConcepts(size: number, { root, within, isActive }: Branches): Bi
   return concepts(size, (concept) => below.has(concept) && isActive(concept))
 }
 
-/** Definitions come last among the descriptions of a concept. */
+/** True if a concept has a definition, which is last among its descriptions. */
 function hasDefinition(descriptions: DescriptionTable, concept: number): boolean {
   const [from, to] = descriptions.rowsOf(concept)
   return to > from && descriptions.kind(to - 1) === KINDS.definition

@@ -3,14 +3,14 @@ import type { Bitmap } from 'fhir-ops/terminology'
 import { type DisplayOrder, keptLately, once, orderOver, type OrderedTexts } from 'fhir-ops/internal/terminology'
 import type { SectionReader } from './section-reader.js'
 
-/** Words in alphabetic order. */
+/** Words in alphabetical order. */
 export interface SortedWords {
-  /** The words that begin so. @param start Folded. */
+  /** Returns the range of words that begin with `start`. @param start Folded text. */
   readonly range: (start: string) => readonly [from: number, to: number]
   readonly word: (place: number) => string
 }
 
-/** Opens the words that are kept in the sections `name.start` and `name.text`. */
+/** Opens the words stored in the sections `name.start` and `name.text`. */
 function sortedWords(reader: SectionReader, name: string): SortedWords {
   const offsets = once(() => reader.numbers(`${name}.start`))
   const texts = once(() => reader.bytes(`${name}.text`))
@@ -28,15 +28,15 @@ function sortedWords(reader: SectionReader, name: string): SortedWords {
   }
 }
 
-/** Which concepts have an active fully specified name or synonym with a word. */
+/** The concepts that have an active fully specified name or synonym with a word. */
 export interface WordTable {
-  /** Concepts with a word that starts so. @param start Folded. */
+  /** Returns the concepts with a word that begins with `start`. @param start Folded text. */
   startingWith(start: string): Bitmap
-  /** The words that begin so. */
+  /** Returns the words that begin with `start`. */
   beginningWith(start: string): readonly string[]
 }
 
-/** Concepts of this many beginnings of words are kept. */
+/** Number of word beginnings whose concepts are cached. */
 const KEPT = 256
 
 /** Opens the table of a version with `size` concepts. */
