@@ -130,7 +130,7 @@ describe('tools', () => {
 
   test.each<[string, string, Record<string, unknown>, string]>([
     ['a missing argument', 'expand', {}, "must have required property 'url'"],
-    ['an unknown argument', 'lookup', { system, code: 'x', cod: 'x' }, 'must NOT have additional properties'],
+    ['an unknown argument', 'lookup', { system, code: 'x', cod: 'x' }, "There is no argument 'cod' of lookup. Did you mean 'code'?"],
     ['an argument of another type', 'expand', { url: 'x', count: 'many' }, 'arguments/count must be integer'],
     ['a path as an id', 'read', { type: 'Patient', id: '../Bot/x' }, 'must match pattern'],
     ['no map', 'translate', { system, code: 'x' }, 'must match a schema in anyOf'],

@@ -13,14 +13,14 @@ import {
   type JSONRPCRequest,
   type ServerResult,
 } from '@modelcontextprotocol/sdk/types.js'
-import { Ajv2020 } from 'ajv/dist/2020.js'
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
 import { forRequest, type OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import { createPace } from 'fhir-ops/internal/context'
 import { quoted } from 'fhir-ops/internal/errors'
 import { checkOptions, FUNCTION, having, inputShape, needed, TEXT, type InputShape, type MemberKind } from 'fhir-ops/internal/input'
-import { objectAt, objectsAt, stringAt, writeInPieces, type JsonObject } from 'fhir-ops/internal/json'
-import { TYPE_URL } from 'fhir-ops/internal/text'
+import { isString, objectAt, objectsAt, stringAt, writeInPieces, type JsonObject } from 'fhir-ops/internal/json'
+import { didYouMean, nearest, TYPE_URL } from 'fhir-ops/internal/text'
 import { jsonSchema } from 'fhir-ops/schema'
 import manifest from '../package.json' with { type: 'json' }
 import { fhirCaller, FhirRefusal, type FhirCaller, type FhirCallerOptions } from './fhir-caller.js'
@@ -178,8 +178,7 @@ async function callTool(context: ToolContext, name: string, input: JsonObject): 
   const known = CHECKED.get(name)
   if (known === undefined) throw new McpError(ErrorCode.InvalidParams, `There is no tool ${quoted(name)}.`)
   const { tool, check } = known
-  if (!check(input))
-    return failed(`The arguments are not as ${name} needs them: ${ajv.errorsText(check.errors, { dataVar: 'arguments' })}.`)
+  if (!check(input)) return failed(faultOf(tool, check.errors ?? []))
   try {
     const structuredContent = await tool.run(context, input)
     await context.pace.turn()
@@ -191,6 +190,14 @@ async function callTool(context: ToolContext, name: string, input: JsonObject): 
     if (error instanceof FhirRefusal || error instanceof OperationError) return failed(error.message)
     throw error
   }
+}
+
+/** What is wrong with arguments. The validator's own sentence does not name an argument that there is none of. */
+function faultOf({ name, inputSchema }: Tool, errors: readonly ErrorObject[]): string {
+  const unknown: unknown = errors.find(({ instancePath }) => instancePath === '')?.params['additionalProperty']
+  if (!isString(unknown)) return `The arguments are not as ${name} needs them: ${ajv.errorsText([...errors], { dataVar: 'arguments' })}.`
+  const hint = didYouMean(nearest(unknown, Object.keys(objectAt(inputSchema, 'properties') ?? {})))
+  return [`There is no argument ${quoted(unknown)} of ${name}.`, hint ?? []].flat().join(' ')
 }
 
 function failed(message: string): CallToolResult {
