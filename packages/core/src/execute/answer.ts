@@ -4,21 +4,21 @@ import { BOT_CONTENT_TYPES } from './content-types.js'
 import { exceedsBytes } from './runtime.js'
 import { checkResponse, isBotResponse } from './response.js'
 
-/** What a bot answered. */
+/** The answer of a bot. */
 export interface ExecuteResult extends Explained {
-  /** 200, or 204 without a value, or what the bot chose. */
+  /** The status that the bot chose, or else 200, or 204 without a value. */
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   /** A string, a JSON value or an `Hl7Message`; `undefined` for nothing. */
   readonly value: unknown
-  /** The value as it is sent; absent for nothing. */
+  /** The value as it is sent; absent without a value. */
   readonly content?: { readonly mediaType: string; readonly text: string }
 }
 
 const MAX_DEPTH = 128
 
 /**
- * Makes the answer of what a bot returned: by its value, or as its `botResponse` says.
+ * Creates the answer from what a bot returned: from its value, or from its `botResponse`.
  *
  * @throws {OperationError} `bot-failed` when the value cannot be sent, `bot-too-costly` when it is larger than `outputBytes`.
  */
@@ -88,8 +88,8 @@ export interface BotHttpAnswer {
 const BODILESS: ReadonlySet<number> = new Set([204, 205])
 
 /**
- * Writes a bot's answer for HTTP. The bot's value decides the type; `Accept` may choose another in which it can be given, and is passed
- * over otherwise, as the bot has already run.
+ * Writes a bot's answer for HTTP. The bot's value decides the type. `Accept` may choose another type in which the value can be written, and is ignored
+ * otherwise, because the bot has already run.
  *
  * @param accept The header as sent.
  */

@@ -4,7 +4,7 @@ import { OperationError, quoted, type ErrorCode } from '../errors/index.js'
 /** Texts by name, without a prototype, so that every name is data. */
 export type TextMap = Readonly<Record<string, string>>
 
-/** What a bot is called with. It has no access token. */
+/** The first argument of a bot: its input. It contains no access token. */
 export interface BotEvent {
   /**
    * The parsed input: the text of `text/plain`, the object of `application/json`, the resource of
@@ -14,9 +14,9 @@ export interface BotEvent {
   /** Media type of the input without its parameters; for a GET `application/x-www-form-urlencoded`. */
   readonly contentType: string
   readonly method: 'GET' | 'POST'
-  /** The query parameters of the call without `access_token`, and without the `identifier` that the bot was found by. */
+  /** The query parameters of the call, without `access_token` and without the `identifier` by which the bot was found. */
   readonly query: TextMap
-  /** Those request headers that say nothing about who calls, by lower-case name. */
+  /** Request headers that do not identify the caller, by lower-case name. */
   readonly headers: TextMap
   readonly bot: { readonly id: string }
   readonly requestId: string
@@ -27,37 +27,37 @@ export interface BotStorage {
   read(type: string, id: string): Promise<JsonObject | undefined>
   /** @param query For example `Observation?subject=Patient/1&_count=10`. */
   search(query: string): Promise<readonly JsonObject[]>
-  /** Creates the resource, or updates it when it has an `id`; gives it as stored. */
+  /** Creates the resource, or updates it when it has an `id`; returns it as stored. */
   write(resource: JsonObject): Promise<JsonObject>
 }
 
-/** What a host may grant to a bot besides its input. Nothing by default. */
+/** Capabilities that a host may grant to a bot. None by default. */
 export interface BotCapabilities {
   readonly storage?: BotStorage
 }
 
-/** What a bot works with. */
+/** The second argument of a bot: its capabilities, log and signal. */
 export interface BotContext extends BotCapabilities {
   /** Writes a line to the operator's log; values that are not text are written as JSON. */
   readonly log: (...values: readonly unknown[]) => void
-  /** Aborted when the caller has gone or time is up. Stored code does not see it: it is stopped. */
+  /** Aborted when the caller disconnects or the time limit is exceeded. Stored code does not get it: it is stopped. */
   readonly signal?: AbortSignal
 }
 
 /**
- * A bot: gives back a text, a FHIR resource, any other JSON value, an `Hl7Message`, a `botResponse`, or nothing. The same signature
- * holds for functions of the host and for the `handler` that stored code exports.
+ * A bot. It returns a text, a FHIR resource, any other JSON value, an `Hl7Message`, a `botResponse`, or nothing. Functions of the host, and the
+ * `handler` that stored code exports, have the same signature.
  */
 export type BotFunction = (event: BotEvent, context: BotContext) => unknown
 
-/** A map without a prototype from pairs whose names differ. */
+/** Creates a map without a prototype from pairs with different names. */
 export function textMap(pairs: Iterable<readonly [string, string]>): TextMap {
   const map: Record<string, string> = Object.create(null)
   for (const [name, value] of pairs) map[name] = value
   return map
 }
 
-/** The pairs as they are. @throws {OperationError} `code` when a name comes twice. */
+/** Returns the pairs unchanged. @throws {OperationError} `code` when a name occurs twice. */
 export function uniquePairs(pairs: readonly (readonly [string, string])[], code: ErrorCode): readonly (readonly [string, string])[] {
   const names = new Set<string>()
   for (const [name] of pairs) {

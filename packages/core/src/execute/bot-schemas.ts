@@ -6,7 +6,7 @@ import type { DeclaredSchemas, SchemaCheck, SchemaProblem } from './declared-sch
 import type { FoundBot } from './find-bot.js'
 import { isBotResponse } from './response.js'
 
-/** What compiles schemas, and where it is recorded that values conform. */
+/** Compiles schemas, and records in the explanation whether values conform. */
 export interface SchemaChecking {
   readonly bots: Bots
   readonly explain?: Explain | undefined
@@ -42,7 +42,7 @@ interface Checked {
   readonly value: unknown
 }
 
-/** What is wrong with a value by a declared schema, if there is one. */
+/** The problem of a value with a declared schema, if there is one. */
 function problemOf({ bots, explain }: SchemaChecking, bot: FoundBot, { member, value }: Checked): SchemaProblem | undefined {
   const check = checkOf(bot, bots, member)
   if (check === undefined) return undefined
@@ -54,9 +54,9 @@ function problemOf({ bots, explain }: SchemaChecking, bot: FoundBot, { member, v
 }
 
 /**
- * The check of a declared schema; `undefined` where none is declared.
+ * The check of a declared schema; `undefined` when none is declared.
  *
- * @throws {OperationError} `not-supported` when the process checks no schemas; `definition-invalid` for a stored one that is not allowed.
+ * @throws {OperationError} `not-supported` when the process does not check schemas; `definition-invalid` for a stored one that is not allowed.
  */
 function checkOf(bot: FoundBot, { schemas }: Bots, member: keyof DeclaredSchemas): SchemaCheck | undefined {
   const schema = bot[member]
@@ -73,7 +73,7 @@ function checkOf(bot: FoundBot, { schemas }: Bots, member: keyof DeclaredSchemas
   }
 }
 
-/** Refuses schemas of a bot that is to be stored. @throws {OperationError} as `checkOf`. */
+/** Checks the schemas of a bot before it is stored. @throws {OperationError} as `checkOf`. */
 export function checkBotSchemas(bot: FoundBot, bots: Bots): void {
   checkOf(bot, bots, 'inputSchema')
   checkOf(bot, bots, 'outputSchema')

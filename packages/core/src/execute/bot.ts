@@ -10,7 +10,7 @@ export interface BotIdentifier {
   readonly value: string
 }
 
-/** What a call needs to know of a bot, stored or the host's. */
+/** The data of a bot that a call needs, for stored bots and functions of the host. */
 export interface BotRecord extends DeclaredSchemas {
   readonly id: string
   readonly identifier: readonly BotIdentifier[]
@@ -67,7 +67,7 @@ export function readBot(resource: JsonObject): StoredBot {
   }
 }
 
-/** Everything that a search for bots can find a Bot resource by: `identifier` (token), `name` (string) and `project` (token). */
+/** The index entries of a Bot resource: `identifier` (token), `name` (string) and `project` (token). */
 export function botEntries(resource: JsonObject): readonly IndexEntry[] {
   const bot = readBot(resource)
   return [

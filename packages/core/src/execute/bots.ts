@@ -35,24 +35,27 @@ export interface BotLogEntry {
 
 /** How a process runs bots. */
 export interface BotOptions {
-  /** They hide stored bots of the same id. */
+  /** Functions of the host that are called as bots. They hide stored bots with the same id. */
   readonly hostBots?: readonly HostBot[]
   /** Runs stored bots, for example `openBotSandbox()`; without one they answer `not-supported`. */
   readonly runtime?: BotRuntime
-  /** Checks inputs and outputs of bots that declare schemas: `botSchemas()`. Without it such a bot of the host is a `TypeError`, and a stored one answers `not-supported`. */
+  /**
+   * Checks inputs and outputs of bots that declare schemas: `botSchemas()`. Without it, a bot of the host that declares one causes a `TypeError`, and a stored
+   * one answers `not-supported`.
+   */
   readonly schemas?: BotSchemas
   readonly limits?: Partial<BotLimits>
-  /** How many bots run at once; stored ones never more than the runtime's `concurrency`. Default 8. */
+  /** Maximum number of bots that run at the same time; stored ones never exceed the runtime's `concurrency`. Default 8. */
   readonly maxConcurrentBots?: number
-  /** How many more may wait for their turn; beyond that `throttled`. Default 32. */
+  /** Maximum number of further bots that may wait for their turn; more are refused with `throttled`. Default 32. */
   readonly maxQueuedBots?: number
   /** Adds a failed bot's own message to the answer as `diagnostics`. Default false. */
   readonly exposeBotErrors?: boolean
-  /** Takes what bots log and why they failed. Nothing is kept when absent. */
+  /** Receives what bots log and why they failed. When absent, this is dropped. */
   readonly onLog?: (entry: BotLogEntry) => void
 }
 
-/** The bots of a process: its host functions, the runtime of stored ones, and their bounds. Made once, shared by all calls. */
+/** The bots of a process: its host functions, the runtime of stored ones, and their limits. Created once, shared by all calls. */
 export interface Bots {
   readonly host: readonly (BotRecord & { readonly run: BotFunction })[]
   readonly runtime: BotRuntime | undefined
@@ -84,10 +87,10 @@ const SHAPE: InputShape = inputShape<BotOptions>({
 })
 
 /**
- * Makes the bots of a process, for the contexts of `execute` and for `createHandler`.
+ * Creates the bots of a process, for the contexts of `execute` and for `createHandler`.
  *
- * @throws {TypeError} for an option that is unknown or of another type, when two functions of the host have one id, and for a schema of theirs that cannot
- *   be used.
+ * @throws {TypeError} for an option that is unknown or of another type, when two functions of the host have the same id, and when one of their schemas
+ *   cannot be used.
  */
 export function createBots(options: BotOptions = {}): Bots {
   checkOptions('createBots', SHAPE, options)
@@ -109,7 +112,7 @@ export function createBots(options: BotOptions = {}): Bots {
   }
 }
 
-/** What a runtime takes ahead waits there; it is taken only where nothing else keeps the runtime from doing as much as it can. */
+/** Runs that a runtime accepts ahead wait in the runtime. It gets them only if no other limit keeps it below its own concurrency. */
 function runtimeBounds(
   { concurrent, queue }: { readonly concurrent: number; readonly queue: number },
   runtime: BotRuntime | undefined,
@@ -119,7 +122,7 @@ function runtimeBounds(
   return { concurrency: runtime.concurrency + ahead, queue: queue - ahead }
 }
 
-/** Compiles the schemas of a function of the host now, so that a mistake shows when the process starts. */
+/** Compiles the schemas of a function of the host immediately, so that a mistake shows when the process starts. */
 function compileSchemas({ id, inputSchema, outputSchema }: HostBot, schemas: BotSchemas | undefined): void {
   for (const schema of [inputSchema, outputSchema]) {
     if (schema === undefined) continue

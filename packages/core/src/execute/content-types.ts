@@ -3,26 +3,26 @@ import { OperationError, quoted } from '../errors/index.js'
 import { textMap, uniquePairs } from './bot-function.js'
 import { isObject, stringAt } from '../json/index.js'
 
-/** Makes a value of JSON text, or throws; the host's strict parser, so that one parser serves every body. */
+/** Parses JSON text, or throws. It is the host's strict parser, so that all bodies have the same parser. */
 export type ParseJson = (text: string) => unknown
 
 /** A kind of input and output of bots. */
 export interface BotContentType {
   /** Lower case, without parameters. */
   readonly mediaType: string
-  /** Other media types under which the same kind of value may be asked for by `Accept`, with how it is written then. */
+  /** Other media types that `Accept` may request for the same kind of value, with the way in which it is written then. */
   readonly also: readonly { readonly mediaType: string; readonly write: (value: unknown) => string | undefined }[]
   /**
-   * What a bot gets as `event.input`.
+   * Creates `event.input` from the text of the body.
    *
    * @throws {OperationError} `body-invalid` or `body-structure`.
    */
   readonly read: (text: string, parseJson: ParseJson) => unknown
-  /** The text of a value of this kind that a bot returned, `undefined` for values of other kinds. Throws what JSON cannot say. */
+  /** The text of a value of this kind that a bot returned, `undefined` for values of other kinds. Throws for a value that JSON cannot represent. */
   readonly write: (value: unknown) => string | undefined
 }
 
-/** `text/plain`: a string, whatever it looks like. */
+/** `text/plain`: a string, whatever its content. */
 const text: BotContentType = {
   mediaType: 'text/plain',
   also: [{ mediaType: 'application/json', write: (value) => JSON.stringify(value) }],
@@ -70,8 +70,8 @@ function decoded(text: string): string {
 }
 
 /**
- * `application/fhir+json`: a FHIR resource, whose type is the bot's matter. An object without `resourceType` is passed on as it is, because
- * clients send every object under this type; an object that has one must be a resource.
+ * `application/fhir+json`: a FHIR resource of any type. An object without `resourceType` is accepted too, because clients send every object under this
+ * type; an object that has one must be a resource.
  */
 const fhirJson: BotContentType = {
   mediaType: 'application/fhir+json',

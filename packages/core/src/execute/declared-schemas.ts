@@ -1,28 +1,28 @@
 import type { JsonObject } from '../json/index.js'
 
-/** What is wrong with a value, by a schema. */
+/** A problem of a value with a schema. */
 export interface SchemaProblem {
-  /** The member, in the notation of JavaScript: `weights[0].kg`; empty for the value itself. */
+  /** The member, in JavaScript notation: `weights[0].kg`; empty for the value itself. */
   readonly place: string
   readonly text: string
 }
 
-/** Says what is wrong with a value; `undefined` when it conforms. */
+/** Returns the problem of a value; `undefined` when it conforms. */
 export type SchemaCheck = (value: unknown) => SchemaProblem | undefined
 
 /** Compiles JSON Schemas of bots, each once: `botSchemas()` of `@fhir-ops/bot-sandbox/schemas`. */
 export interface BotSchemas {
   /**
-   * @param isTrusted True for the schema of a function of the host; one that was stored has bounds on what checking by it can take.
-   * @throws {TypeError} for what is not a schema, or one that is not allowed, with the reason.
+   * @param isTrusted True for the schema of a function of the host; the cost of checking by a stored one is limited.
+   * @throws {TypeError} for a value that is not a schema, or a schema that is not allowed, with the reason.
    */
   compile(schema: JsonObject, isTrusted: boolean): SchemaCheck
 }
 
 /** The schemas that a bot declares. */
 export interface DeclaredSchemas {
-  /** JSON Schema, draft 2020-12, of `event.input`; of an HL7 message its text is checked. */
+  /** JSON Schema, draft 2020-12, of `event.input`; of an HL7 message, the text is checked. */
   readonly inputSchema?: JsonObject
-  /** JSON Schema, draft 2020-12, of what the bot returns; of a `botResponse` with a status of 2xx its body, and of others nothing. */
+  /** JSON Schema, draft 2020-12, of what the bot returns. Of a `botResponse`, the body is checked if the status is 2xx, and otherwise nothing. */
   readonly outputSchema?: JsonObject
 }

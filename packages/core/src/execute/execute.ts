@@ -10,7 +10,7 @@ import { findBot, type BotAddress, type FoundBot } from './find-bot.js'
 import { type BotLogLevel, type BotTask } from './runtime.js'
 import { logText, runBot } from './run-bot.js'
 
-/** What an execution works with besides the context of every operation. */
+/** The context of an execution: that of every operation, and the bots. */
 export interface ExecuteContext extends OperationContext {
   readonly bots: Bots
 }
@@ -25,13 +25,13 @@ export interface ExecuteInput extends ExplainOption {
   /** Default `POST`. */
   readonly method?: 'GET' | 'POST'
   readonly query?: TextMap
-  /** Request headers by lower-case name; the bot gets those few that say nothing about who calls. */
+  /** Request headers by lower-case name. The bot gets only the few that do not identify the caller. */
   readonly headers?: TextMap
   /** Default a new id. */
   readonly requestId?: string
-  /** The project that the caller's token names; only bots of that project are reached then. */
+  /** The project that the caller's token names; then only bots of that project can be called. */
   readonly project?: string
-  /** What the bot may do besides computing, with the rights of the caller. Default nothing. */
+  /** Capabilities of the bot, with the rights of the caller. Default: none. */
   readonly capabilities?: BotCapabilities
 }
 
@@ -48,18 +48,18 @@ const EXECUTE_INPUT = inputShape<ExecuteInput>({
   explain: FLAG,
 })
 
-/** The request headers that a bot gets: those that say nothing about who calls. */
+/** The request headers that a bot gets, because they do not identify the caller. */
 export const PASSED_HEADERS = ['accept', 'accept-language', 'content-type', 'user-agent'] as const
 
 /**
  * Runs a bot (a function of the host, or stored code) on an input. Bots have their own time limit, `bots.limits.timeoutMs`; the operation's deadline
- * does not bound them.
+ * does not apply to them.
  *
  * @returns The answer; with `explain: true` also which bot ran, how its input and answer were read and written, and which schemas they conform to.
- * @throws {OperationError} `not-found`, `multiple-matches` or `parameter-value` when no one bot is meant; `throttled` when too many run;
- *   `bot-failed`, `bot-timeout` or `bot-too-costly` when it gives no answer, with its own message as `diagnostics` only where `exposeBotErrors` is
+ * @throws {OperationError} `not-found`, `multiple-matches` or `parameter-value` when the address does not name exactly one bot; `throttled` when too many
+ *   run; `bot-failed`, `bot-timeout` or `bot-too-costly` when it does not answer, with its own message as `diagnostics` only if `exposeBotErrors` is
  *   set; `body-structure` with the place for an input that does not conform to the bot's `inputSchema`; `not-supported` when stored code has no
- *   runtime; `aborted` when the caller has gone.
+ *   runtime; `aborted` when the caller disconnects.
  */
 export async function execute(ctx: ExecuteContext, input: ExecuteInput): Promise<ExecuteResult> {
   checkInput(ctx, input, EXECUTE_INPUT)
@@ -87,12 +87,12 @@ async function executed(ctx: ExecuteContext, input: ExecuteInput): Promise<Execu
   }
 }
 
-/** Characters of an answer that takes so long to read and write in one go that others are served before it is sent. */
+/** Number of characters of an answer that takes so long to read and write in one go that other requests run before it is sent. */
 const LONG_ANSWER = 500_000
 
 interface Called {
   readonly event: BotEvent
-  /** True where the call names the media type of its input. */
+  /** True if the call names the media type of its input. */
   readonly isStated: boolean
 }
 
@@ -129,7 +129,7 @@ function mediaTypeOf(input: unknown): string {
   return BOT_CONTENT_TYPES.find(({ write }) => write(input) !== undefined)?.mediaType ?? 'application/json'
 }
 
-/** Writes a bot's failure to the log, and takes the bot's own words out of the error unless they may be shown. */
+/** Logs a bot's failure, and removes the bot's own message from the error unless it may be shown. */
 function reported(error: unknown, { exposeErrors }: Bots, log: BotTask['log']): unknown {
   if (!(error instanceof OperationError) || !error.code.startsWith('bot-')) return error
   const { diagnostics, cause } = error.detail

@@ -7,21 +7,21 @@ import { readBot, type BotIdentifier, type BotRecord, type StoredBot } from './b
 import type { Bots } from './bots.js'
 import type { BotFunction } from './bot-function.js'
 
-/** How a call names a bot. */
+/** The address of a bot in a call. */
 export type BotAddress = { readonly id: string } | { readonly identifier: BotIdentifier | string }
 
-/** A bot that can be run: with a function of the host or with stored code. */
+/** A bot that can be run: a function of the host, or stored code. */
 export type FoundBot = StoredBot | (BotRecord & { readonly run: BotFunction })
 
-/** What bounds the bots that a caller reaches. */
+/** Limits the bots that a caller can call. */
 export interface BotReach {
   readonly bots: Bots
-  /** The only project whose bots the caller reaches; all bots when absent. */
+  /** The only project whose bots the caller can call; all bots when absent. */
   readonly project?: string | undefined
 }
 
 /**
- * Finds the one bot that a call names, among those the caller may read.
+ * Finds the one bot with an address, among those that the caller may read.
  *
  * @throws {OperationError} `not-found` when there is none, `multiple-matches` naming the ids when there are several, `parameter-value`
  *   when the identifier is not `system|value`.
@@ -73,7 +73,7 @@ async function botsByIdentifier(ctx: OperationContext, { system, value }: BotIde
   return found
 }
 
-/** A bot may have been stored without the check of `readBot`. */
+/** Reads a stored bot, which may have been stored without the check of `readBot`. */
 function storedBot(resource: JsonObject): StoredBot {
   try {
     return readBot(resource)

@@ -4,13 +4,13 @@ import { decodeUtf8 } from '../text/index.js'
 import { textMap, type TextMap, uniquePairs } from './bot-function.js'
 import { BOT_CONTENT_TYPES, type ParseJson } from './content-types.js'
 
-/** The input of a bot as it came with a request. */
+/** The input of a bot from a request. */
 export interface BotInput {
   readonly contentType: string
   readonly input: unknown
 }
 
-/** The query of a call: what addresses the bot, and what is meant for it. */
+/** The query of a call: the address of the bot, and the parameters for it. */
 export interface BotQuery {
   /** `system|value`, when given. */
   readonly identifier?: string
@@ -18,7 +18,7 @@ export interface BotQuery {
   readonly query: TextMap
 }
 
-/** The media type of what a GET passes to a bot. */
+/** The media type of the input of a GET. */
 export const QUERY_CONTENT_TYPE = 'application/x-www-form-urlencoded'
 
 /**
@@ -38,7 +38,8 @@ export function readBotInput(contentType: string | undefined, bytes: Uint8Array,
 }
 
 /**
- * Reads the decoded query of a call. `access_token` is never passed on, and `identifier` only in a call of a bot by its id, where it is a parameter like any other.
+ * Reads the decoded query of a call. `access_token` is never passed on. `identifier` is passed on only if a bot is called by its id, because it is a
+ * parameter like any other then.
  *
  * @param call `byId` when the path has the id of the bot.
  * @throws {OperationError} `parameter-invalid` when a name is repeated.

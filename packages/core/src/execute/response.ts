@@ -4,7 +4,7 @@ import { ANYTHING, checkOptions, inputShape, type InputShape } from '../input/in
 
 const brand: unique symbol = Symbol('BotResponse')
 
-/** What a bot answers when its value alone does not say it all. */
+/** A bot's answer with a status or headers of its own. */
 export interface BotResponse {
   readonly [brand]: true
   readonly status: number
@@ -12,13 +12,13 @@ export interface BotResponse {
   readonly body: unknown
 }
 
-/** What `botResponse` takes. */
+/** Options of `botResponse`. */
 export interface BotResponseOptions {
   /** From 200 to 299 or from 400 to 499. Default 200, or 204 without a body. */
   readonly status?: number
   /** Only Content-Language, ETag, Last-Modified, Location and Retry-After. */
   readonly headers?: Readonly<Record<string, string>>
-  /** As what a bot returns by itself. */
+  /** The value, as a bot could return it by itself. */
   readonly body?: unknown
 }
 
@@ -27,9 +27,9 @@ const HEADERS: ReadonlySet<string> = new Set(['content-language', 'etag', 'last-
 const SHAPE: InputShape = inputShape<BotResponseOptions>({ status: ANYTHING, headers: ANYTHING, body: ANYTHING })
 
 /**
- * Makes an answer of a bot with its own status or headers. Their values are checked when the bot has ended.
+ * Creates an answer of a bot with its own status or headers, which are checked after the bot has ended.
  *
- * @throws {TypeError} for an option that is unknown.
+ * @throws {TypeError} for an unknown option.
  */
 export function botResponse(options: BotResponseOptions): BotResponse {
   checkOptions('botResponse', SHAPE, options)
@@ -37,7 +37,7 @@ export function botResponse(options: BotResponseOptions): BotResponse {
   return { [brand]: true, status: options.status ?? (nothing ? 204 : 200), headers: options.headers ?? {}, body: options.body }
 }
 
-/** True for a value that `botResponse` made. */
+/** True for a value from `botResponse`. */
 export function isBotResponse(value: unknown): value is BotResponse {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, brand)
 }

@@ -5,7 +5,7 @@ import type { BotCapabilities, BotEvent, BotFunction } from './bot-function.js'
 import { exceedsBytes, type BotTask } from './runtime.js'
 
 /**
- * What a bot returned, when it was its turn.
+ * Runs a bot when it is its turn, and returns its result.
  *
  * @throws {OperationError} as the bot's runtime; `not-supported` for stored code without one, `bot-too-costly` when the code is too long,
  *   `throttled` when too many bots wait.
@@ -27,8 +27,8 @@ interface HostRun extends Omit<BotTask, 'code'> {
 }
 
 /**
- * Runs a function of the host. It cannot be stopped: when time is up, or the caller has gone, its `context.signal` is aborted and its result is
- * ignored.
+ * Runs a function of the host. It cannot be stopped: when the time limit is exceeded, or the caller disconnects, its `context.signal` is aborted and its
+ * result is ignored.
  *
  * @throws {OperationError} `bot-failed`, `bot-timeout` or `aborted`.
  */
@@ -69,7 +69,7 @@ async function called(run: BotFunction, ...args: Parameters<BotFunction>): Promi
 
 const MAX_LINE = 8_192
 
-/** A line for the log from what a bot gave: texts as they are, other values as JSON, control characters escaped, at most 8,192 characters. */
+/** Creates a log line from a bot's values: texts as they are, other values as JSON, control characters escaped, at most 8,192 characters. */
 export function logText(values: readonly unknown[]): string {
   const line = values.map((value) => (typeof value === 'string' ? value : jsonText(value))).join(' ')
   return line
@@ -79,7 +79,7 @@ export function logText(values: readonly unknown[]): string {
     .slice(0, MAX_LINE)
 }
 
-/** JSON leaves the controls beyond U+001F as they are. */
+/** JSON does not escape control characters beyond U+001F. */
 function escaped(char: string): string {
   return char < ' ' ? JSON.stringify(char).slice(1, -1) : `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
 }

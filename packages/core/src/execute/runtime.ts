@@ -1,16 +1,16 @@
 import type { BotCapabilities, BotEvent } from './bot-function.js'
 
-/** Bounds on one run of a bot. */
+/** Limits of one run of a bot. */
 export interface BotLimits {
-  /** Wall time in milliseconds. Default 10,000. A bot also waits no longer than this for its turn. */
+  /** Elapsed time in milliseconds. Default 10,000. A bot also waits no longer than this for its turn. */
   readonly timeoutMs: number
   /** Memory of the code's own objects, for stored bots. Default 64 MiB. */
   readonly memoryBytes: number
-  /** What it returns, as UTF-8. Default 4 MiB. */
+  /** Size of the result, in bytes of UTF-8. Default 4 MiB. */
   readonly outputBytes: number
-  /** What it logs, as UTF-8, for stored bots. Default 64 KiB. */
+  /** Size of the log, in bytes of UTF-8, for stored bots. Default 64 KiB. */
   readonly logBytes: number
-  /** Its source, as UTF-8. Default 256 KiB. */
+  /** Size of the source, in bytes of UTF-8. Default 256 KiB. */
   readonly sourceBytes: number
 }
 
@@ -23,7 +23,7 @@ export const DEFAULT_BOT_LIMITS: BotLimits = {
   sourceBytes: 256 * 1024,
 }
 
-/** True when the text needs more bytes than that in UTF-8. */
+/** True when a text has more bytes in UTF-8 than the limit. */
 export function exceedsBytes(text: string, limit: number): boolean {
   if (text.length * 3 <= limit) return false
   return text.length > limit || new TextEncoder().encode(text).length > limit
@@ -36,22 +36,22 @@ export interface BotTask {
   readonly event: BotEvent
   readonly capabilities: BotCapabilities
   readonly limits: BotLimits
-  /** Takes what the code logs: `level` is `debug`, `info`, `warn` or `error`. */
+  /** Receives the lines that the code logs. */
   readonly log: (level: BotLogLevel, text: string) => void
   readonly signal?: AbortSignal | undefined
 }
 
-/** The severity of a line of the log, the least first. */
+/** The severity of a line of the log, from the lowest. */
 export type BotLogLevel = 'debug' | 'info' | 'warn' | 'error'
 
-/** Runs stored code apart from the host: nothing but the task's data goes in, nothing but data comes out. */
+/** Runs stored code isolated from the host: only the task's data goes in, and only data comes out. */
 export interface BotRuntime {
-  /** How many runs it does at once. */
+  /** Number of runs at the same time. */
   readonly concurrency: number
-  /** How many more it takes at once, so that it goes from one to the next without a wait. Default 0. */
+  /** Number of further runs that it accepts, so that it goes from one to the next without a wait. Default 0. */
   readonly ahead?: number
   /**
-   * @returns What the code's `handler` gave, rebuilt from data: a string, a JSON value, an `Hl7Message`, a `botResponse` or `undefined`.
+   * @returns The result of the code's `handler`, rebuilt from data: a string, a JSON value, an `Hl7Message`, a `botResponse` or `undefined`.
    * @throws {OperationError} `bot-failed`, `bot-timeout` or `bot-too-costly`, with the bot's own message in `detail.diagnostics`;
    *   `aborted` when `signal` is.
    */

@@ -3,16 +3,16 @@ import type { ChangedAddress, StorageChanges } from '../storage/index.js'
 /** The addresses of the last writes, in order. */
 export interface ChangeLog {
   add(address: ChangedAddress): void
-  /** What was added after the mark; `unknown` without one, and for one that is of another log or too old. */
+  /** The addresses added after the mark; `unknown` without a mark, or when it is of another log or too old. */
   since(mark: string | undefined): StorageChanges
 }
 
-/** At least this many are kept; a reader that needs older ones reads everything again. */
+/** Minimum number of addresses that are kept; a reader that needs older ones reads everything again. */
 const KEPT = 8_192
 
-/** An empty log, whose marks no other log knows. */
+/** Creates an empty log, whose marks no other log knows. */
 export function createChangeLog(): ChangeLog {
-  // Made at the first question: to load what makes it takes Node as long as a small validation.
+  // Created at the first call of `since`, because loading the code for it takes Node as long as a small validation.
   let name: string | undefined
   let kept: ChangedAddress[] = []
   let forgotten = 0

@@ -8,7 +8,7 @@ interface Published {
 
 interface Kept {
   readonly published: Map<string, Published>
-  /** The sections of imports under way, by url and version. */
+  /** The sections of unfinished imports, by url and version. */
   readonly staged: Map<string, Map<string, Uint8Array>>
   changes: number
 }

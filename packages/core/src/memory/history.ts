@@ -12,7 +12,7 @@ import {
 } from '../storage/index.js'
 import { firstWhere } from '../bits/index.js'
 
-/** A version that was written, with those before it as far as they are kept. */
+/** A version that was written, with the earlier ones as far as they are kept. */
 export interface MemoryVersion extends HistoryPosition {
   readonly created: boolean
   /** Absent for a deletion. */
@@ -25,11 +25,11 @@ export interface VersionLog {
   add(version: MemoryVersion): void
   /** When the next version of the resource was written, in milliseconds since 1970; `Infinity` for the last. */
   replaced(version: MemoryVersion): number
-  /** In the order of a history. Do not change it. */
+  /** In the order of a history. Must not be changed. */
   ordered(): readonly MemoryVersion[]
 }
 
-/** Versions come nearly in order: sorting them again looks at each about once. */
+/** Creates an empty log. Versions arrive nearly in order, so sorting them again examines each about once. */
 export function createVersionLog(): VersionLog {
   const versions: MemoryVersion[] = []
   const replaced = new Map<MemoryVersion, number>()
@@ -48,7 +48,7 @@ export function createVersionLog(): VersionLog {
   }
 }
 
-/** What a history is read from. */
+/** The versions that a history is read from. */
 export interface KeptVersions {
   readonly log: VersionLog
   /** The last version of every `Type/id`. */
@@ -88,7 +88,7 @@ function pageOf(asked: AskedVersions, query: HistoryQuery): HistoryPage {
   return { items: items.map(versionOf), ...(end !== undefined && found.length > items.length && { next: historyCursor(end) }) }
 }
 
-/** The first of them, to the one by which their texts become longer. */
+/** The first versions, up to the one with which their texts exceed the limit. */
 function fitting(versions: readonly MemoryVersion[], maxBytes = Infinity): readonly MemoryVersion[] {
   let bytes = 0
   const end = versions.findIndex(({ stored }) => {
@@ -99,7 +99,7 @@ function fitting(versions: readonly MemoryVersion[], maxBytes = Infinity): reado
   return end < 0 ? versions : versions.slice(0, end)
 }
 
-/** @yields What is asked for, at most `most`. */
+/** @yields The versions that the query asks for, at most `most`. */
 function* firstOf({ log, ordered }: AskedVersions, query: HistoryQuery, most: number): Generator<MemoryVersion, void, undefined> {
   const { types, since = -Infinity, at } = query
   const asked = new Set(types)

@@ -1,34 +1,34 @@
 import { addBit, createNumbers, emptyBits, withRoomFor, type Bits, type Numbers } from '../bits/index.js'
 import { createFrequency, satisfies, testKey, type Comparison, type IndexEntry } from '../storage/index.js'
 
-/** The rows of tests that were asked recently, kept up with the entries: of many rows as a bitmap, of few as a list. */
+/** The rows of recent tests, kept up to date with the entries: many rows as a bitmap, few as a list. */
 export interface KeptRows {
-  /** The rows of a test; `undefined` when they are not kept. Do not change it. */
+  /** The rows of a test; `undefined` when they are not kept. Must not be changed. */
   find(all: readonly Comparison[]): Bits | undefined
   keep(all: readonly Comparison[], rows: Numbers): void
-  /** Whether a test is asked so often that its rows are better kept. */
+  /** Whether a test is so frequent that its rows are better kept. */
   isFrequent(all: readonly Comparison[]): boolean
 }
 
-/** What rows are kept of. */
+/** The entries of which rows are kept. */
 export interface KeptOf {
   readonly entries: readonly IndexEntry[]
-  /** Row of each entry, ascending. */
+  /** The row of each entry, ascending. */
   readonly rowOf: Numbers
 }
 
 interface Kept {
-  /** Absent where the rows are few. */
+  /** `undefined` when the rows are few. */
   bits: Bits | undefined
   readonly list: Numbers
-  /** Number of entries that were looked at. */
+  /** Number of entries examined. */
   upTo: number
 }
 
-/** Bytes that all of them take, where there are no more entries than that many eighths. */
+/** Maximum number of bytes of all kept rows, unless eight bytes per entry are more. */
 const MIN_BYTES = 4 * 1024 * 1024
 const MAX_KEPT = 256
-/** Of how many rows one must satisfy a test, so that a bitmap is shorter than a list. */
+/** A bitmap is shorter than a list if more than one in this many rows satisfies a test. */
 const LARGE_PART = 32
 
 export function createKeptRows({ entries, rowOf }: KeptOf): KeptRows {

@@ -2,13 +2,13 @@ import { addBit, countBits, createNumbers, hasBit, visitMembers, type Bits, type
 import type { IndexEntry } from '../storage/index.js'
 
 /**
- * Which rows refer to which by one search parameter, as numbers, so that a chain over many resources compares no texts. Built when all rows are asked for, or
- * some of them so often that it takes no longer; then kept up with the entries and with the rows that they lead to.
+ * The references between rows by one search parameter, as numbers, so that a chain over many resources compares no texts. Built when all rows are requested,
+ * or when some have been requested so often that building takes no longer; then kept up to date with the entries and with the rows that they refer to.
  */
 export interface Links {
   /** Adds the rows that refer to one of `targets`. */
   addSources(targets: Bits, found: Bits): void
-  /** The same of some rows only, right where they are few. */
+  /** Like `addSources`, for some rows only; suitable when these are few. */
   addSourcesAmong(rows: Bits, targets: Bits, found: Bits): void
   /** Adds the rows that one of `sources` refers to; some of them may no longer be current. */
   addTargets(sources: Bits, found: Bits): void
@@ -21,13 +21,13 @@ export interface LinkTargets {
   find(id: string): number | undefined
   row(number: number): { readonly stored: { readonly id: string } } | undefined
   size(): number
-  /** One more whenever rows got other numbers. */
+  /** Increases by one whenever rows get other numbers. */
   generation(): number
 }
 
-/** What links are made of. */
+/** The data that links are built from. */
 export interface Linked {
-  /** Of one search parameter, in the order of their rows. */
+  /** Entries of one search parameter, in the order of their rows. */
   readonly entries: readonly IndexEntry[]
   readonly rowOf: Numbers
   /** The type that is referred to, and its resources. */
@@ -40,7 +40,7 @@ const NOWHERE = 0xffffffff
 
 export function createLinks({ entries, rowOf, system, targets }: Linked): Links {
   const places = createPlaces(targets)
-  /** For each reference its row, ascending, and the number of the id that it has. */
+  /** For each reference, its row, ascending, and the number of the id that it refers to. */
   const [sources, ids] = [createNumbers(), createNumbers()]
   let upTo = 0
   const catchUp = (): void => {
@@ -59,13 +59,13 @@ export function createLinks({ entries, rowOf, system, targets }: Linked): Links 
       for (; link < sources.length() && sources.at(link) === row; link++) visit(link, row)
     })
   }
-  /** How many rows were looked up without links. */
+  /** Number of rows that were looked up without links. */
   let lookedUp = 0
   const isWorthLinks = (rows: Bits): boolean => {
     if (upTo === 0) lookedUp += countBits(rows)
     return upTo > 0 || lookedUp > entries.length
   }
-  /** By the ids that entries have. */
+  /** Looks up targets by the ids in the entries. */
   const lookUp = (rows: Bits, visit: (source: number, target: number) => void): void => {
     let at = 0
     visitMembers(rows, (row) => {
@@ -102,10 +102,10 @@ export function createLinks({ entries, rowOf, system, targets }: Linked): Links 
   }
 }
 
-/** The rows of ids that are referred to, by numbers that stay. */
+/** The rows of the ids that are referred to, by permanent numbers. */
 interface Places {
   numberOf(id: string): number
-  /** The row when it was looked up last: where it was replaced, `catchUp` puts the later row in its place. */
+  /** The row at the last lookup; if it was replaced, `catchUp` updates it. */
   at(number: number): number
   catchUp(): void
 }

@@ -3,10 +3,10 @@ import { isDefinitionEntry, placesOf, type Condition, type EntryTest, type ScanQ
 import { addBit, addBits, countBits, difference, emptyBits, intersection, membersOf, type Bits } from '../bits/index.js'
 import type { ResourceTable } from './resource-table.js'
 
-/** Every type's resources. */
+/** The resources of every type. */
 export type Tables = ReadonlyMap<string, ResourceTable>
 
-/** The current rows of the query's type that it matches; `undefined` when there is no such type. */
+/** The current rows that match a query; `undefined` when there is no such type. */
 export function matchingRows(tables: Tables, query: Pick<SearchQuery, 'type' | 'where'>): Bits | undefined {
   const table = tables.get(query.type)
   return table && rowsWhere({ tables, table, type: query.type }, query.where)
@@ -43,10 +43,10 @@ function rowsWhere(scope: Scope, condition: Condition): Bits {
   }
 }
 
-/** When fewer than one row of this many is left, testing each of those is faster than collecting all that match. */
+/** If at most one row in this many is left, testing each of those is faster than collecting all that match. */
 const SMALL_PART = 32
 
-/** Lookups of exact texts come first: few rows often remain after them. */
+/** Exact lookups come first, because few rows often remain after them. */
 function rowsOfAll(scope: Scope, conditions: readonly Condition[]): Bits {
   const inOrder = [...conditions.filter(isLookup), ...conditions.filter((condition) => !isLookup(condition))]
   return inOrder.reduce((rows, part) => {
@@ -59,10 +59,10 @@ function isLookup(condition: Condition): boolean {
   return condition.kind === 'entry' && condition.all.some(({ field, op }) => field === 'value' && (op === 'eq' || op === 'in'))
 }
 
-/** Those of the rows that meet a condition, asked one by one; `undefined` where that takes as long. */
+/** The rows that meet a condition, tested one by one; `undefined` when that is not faster. */
 function rowsAmong(scope: Scope, rows: Bits, condition: Condition): Bits | undefined {
   if (condition.kind === 'refersTo') return rowsReferringTo(scope, condition, rows)
-  // Lists may be long: their texts are looked up.
+  // Lists may be long, so their texts are looked up.
   if (condition.kind !== 'entry' || condition.all.some(({ op }) => op === 'in')) return undefined
   return scope.table.param(condition.param)?.rowsAmong(rows, condition.all) ?? new Uint32Array(rows.length)
 }
@@ -95,7 +95,7 @@ function rowsUpdated({ table }: Scope, { from = -Infinity, to = Infinity }: { re
   return rows
 }
 
-/** @param among Rows that are asked, where they are few. */
+/** @param among The rows to test, when they are few. */
 function rowsReferringTo(scope: Scope, { param, query: { type, where } }: RefersTo, among?: Bits): Bits {
   const live = scope.table.live()
   const found = new Uint32Array(live.length)
@@ -123,8 +123,8 @@ function rowsReferredBy({ tables, table, type }: Scope, param: string, query: Se
 }
 
 /**
- * Checks that resources which were given without an indexer are not searched for by what they have no entries of: such a search would
- * find none of them and say nothing.
+ * Checks that resources which were given without an indexer are not searched by parameters for which they have no entries: such a search would silently
+ * find none of them.
  *
  * @param unindexed Types of these resources.
  * @throws {OperationError} `search-unsupported` naming the parameter.

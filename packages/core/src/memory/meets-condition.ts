@@ -1,14 +1,14 @@
 import { satisfies, type Condition, type PutEntry } from '../storage/index.js'
 
-/** A resource, stored or about to be, with what it is found by. */
+/** A resource, stored or about to be, with its index entries. */
 export interface FoundBy extends Pick<PutEntry, 'id' | 'entries'> {
   /** When it was or will be written, in milliseconds. */
   readonly updated: number
 }
 
 /**
- * Tells whether one resource meets a condition, as `memoryStorage` would find it, without a storage. Conditions on other resources (`refersTo`,
- * `referredBy`) are met by none, because there are no others.
+ * Whether one resource meets a condition, as `memoryStorage` would find it, without a storage. Conditions on other resources (`refersTo`,
+ * `referredBy`) are never met, because there are no others.
  */
 export function meetsCondition(resource: FoundBy, condition: Condition): boolean {
   switch (condition.kind) {

@@ -26,13 +26,13 @@ import { applyWrites, type MemoryState } from './write.js'
 /** Options of `memoryStorage`. */
 export interface MemoryStorageOptions {
   /**
-   * What the given resources are found by, for example that of `r4()`. Default: definitions by their url; a search for one of them by anything else but
-   * id and time is refused then. Later writes bring their own entries.
+   * Indexes the given resources, for example the indexer of `r4()`. Default: definitions are indexed by their url, and searches for given resources by
+   * anything but id and time are refused. Later writes bring their own entries.
    */
   readonly indexer?: Indexer
   /** The clock of `lastUpdated`. */
   readonly now?: () => Date
-  /** Whether replaced and deleted versions are kept, which takes their memory. Default true; false leaves `history` out. */
+  /** Whether replaced and deleted versions are kept, which takes memory. Default true; with false there is no `history`. */
   readonly history?: boolean
 }
 
@@ -41,8 +41,8 @@ const SHAPE: InputShape = inputShape<MemoryStorageOptions>({ indexer: FUNCTION, 
 const CAPABILITIES: Capabilities = { atomic: true, counts: true, preconditions: true, sorts: true, contained: true }
 
 /**
- * Keeps resources in memory, for as long as the process runs: for tests, and for content that is loaded at start. Nothing in it waits, so every call
- * sees all earlier ones done.
+ * Creates a storage that keeps resources in memory, for as long as the process runs: for tests, and for content that is loaded at start. Its calls never
+ * wait, so each sees the effects of all earlier ones.
  *
  * @param resources Its first content; each needs a `resourceType` and an `id`.
  * @throws {TypeError} when the resources are not a list, and for an option that is unknown or of another type.
@@ -97,7 +97,7 @@ export function memoryStorage(resources: Iterable<object> = [], options: MemoryS
   }
 }
 
-/** @throws {OperationError} `resource-invalid` for a resource that has no type or id of its own, with its place in the list. */
+/** @throws {OperationError} `resource-invalid` for a resource without type or id, with its index in the list. */
 function addressed(resource: JsonObject, index: number): { readonly type: string; readonly id: string; readonly source: JsonObject } {
   const [type, id] = [stringAt(resource, 'resourceType'), stringAt(resource, 'id')]
   if (type !== undefined && id !== undefined) return { type, id, source: resource }

@@ -8,16 +8,16 @@ const DEFAULT_PAGE = 100
 /** One page of rows. */
 export interface RowPage<T> {
   readonly items: readonly T[]
-  /** Where the next one begins; absent on the last. */
+  /** Cursor of the next page; absent on the last. */
   readonly next?: string
 }
 
-/** The page of the rows that the query asks for. */
+/** The page of rows that a query asks for. */
 export function pageOf(table: ResourceTable, rows: Bits, query: Omit<SearchQuery, 'where'>): RowPage<Row> {
   return pageMadeOf(table, rows, { ...query, itemOf: (row) => ({ item: row, bytes: row.length }) })
 }
 
-/** What a page shows of a row. */
+/** The item of a row on a page, and its size. */
 export interface PageItem<T> {
   readonly item: T
   readonly bytes: number
@@ -27,7 +27,7 @@ interface PageQuery<T> extends Omit<SearchQuery, 'where'> {
   readonly itemOf: (row: Row, number: number) => PageItem<T>
 }
 
-/** The same, with what is made of each row, the size of which counts. */
+/** Like `pageOf`, with an item made from each row; the sizes of the items count. */
 export function pageMadeOf<T>(table: ResourceTable, rows: Bits, { itemOf, ...query }: PageQuery<T>): RowPage<T> {
   const { sort = [], limit = DEFAULT_PAGE, maxBytes = Infinity } = query
   const after = query.after === undefined ? undefined : readCursor(query.after, sort)
@@ -58,7 +58,7 @@ function firstRows(table: ResourceTable, rows: Bits, cut: Cut): readonly number[
   return isLargePart(table, rows) ? firstInOrder(table, rows, cut) : firstOfFew(table, rows, cut)
 }
 
-/** Of how many rows one must match, so that the first matches come soon when all rows are gone through in order. */
+/** If at least one in this many rows matches, the first matches are found soon by going through all rows in order. */
 const LARGE_PART = 64
 
 function isLargePart(table: ResourceTable, rows: Bits): boolean {
@@ -74,7 +74,7 @@ function firstInOrder(table: ResourceTable, rows: Bits, { after, limit, sort }: 
   return found
 }
 
-/** The first rows are sought, rather than all put in order: of thousands that match a page shows twenty. */
+/** Finds the first rows without sorting all: of thousands that match, a page shows twenty. */
 function firstOfFew(table: ResourceTable, rows: Bits, { after, limit, sort }: Cut): readonly number[] {
   const first: PlacedRow[] = []
   visitMembers(rows, (number) => {

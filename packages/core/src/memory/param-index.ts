@@ -16,16 +16,16 @@ import { createNumberOrder, type NumberOrder } from './row-order.js'
 
 /**
  * The entries of one search parameter over all resources of a type. Entries are only added, each at the next position; those of
- * replaced resources stay until the table is built again.
+ * replaced resources stay until the table is rebuilt.
  */
 export interface ParamIndex {
-  /** @param row Number of the resource in its table, not less than that of the entry before. */
+  /** @param row Number of the resource in its table, not less than that of the previous entry. */
   add(row: number, entry: IndexEntry): void
-  /** The rows that have an entry which satisfies every comparison. Do not change it: what many rows satisfy is kept for the next time. */
+  /** The rows with an entry that satisfies every comparison. Must not be changed, because it is kept for the next call. */
   rowsWith(all: readonly Comparison[]): Bits
-  /** Those of some rows, right where they are few. */
+  /** Those of some rows; suitable when these are few. */
   rowsAmong(rows: Bits, all: readonly Comparison[]): Bits
-  /** The same rows as a list, right where they are few; a row may come several times. */
+  /** Like `rowsWith`, as a list; suitable when they are few. A row may occur several times. */
   rows(all: readonly Comparison[]): readonly number[]
   /** The references of this parameter to resources of a type. */
   links(to: Pick<Linked, 'system' | 'targets'>): Links
@@ -91,7 +91,7 @@ const NO_ENTRY: IndexEntry = { param: '' }
 
 type Indexed = TextComparison | NumberComparison
 
-/** How many questions about a field go through all entries before these are put in order by it, which takes as long. */
+/** Number of lookups by a field that go through all entries before these are sorted by it, which takes as long. */
 const ASKED_BEFORE_ORDER = 8
 
 function createLookUp(entries: readonly IndexEntry[]): (by: Indexed) => readonly ArrayLike<number>[] {
@@ -138,7 +138,7 @@ function textTest(by: TextComparison): (text: string) => boolean {
   return (text) => wanted.has(text)
 }
 
-/** The comparison to look entries up by: exact texts, then patterns, then numbers; a value before a text before a system. */
+/** The comparison by which entries are looked up: exact texts first, then patterns, then numbers; a value before a text before a system. */
 function mostSelective(all: readonly Comparison[]): Indexed | undefined {
   const texts = all.filter(isTextComparison).sort((a, b) => cost(a) - cost(b))
   return texts[0] ?? all.find(isNumberComparison)
@@ -148,7 +148,7 @@ function cost({ op, field }: TextComparison): number {
   return (op === 'eq' || op === 'in' ? 0 : 3) + ['value', 'text', 'system'].indexOf(field)
 }
 
-/** Positions of entries by the text of one field. Built at first use, then kept up with the entries. */
+/** Positions of entries by the text of one field. Built at first use, then kept up to date with the entries. */
 interface Postings {
   /** Lists of the positions whose text satisfies the comparison. */
   positions(comparison: TextComparison): readonly (readonly number[])[]

@@ -3,7 +3,7 @@ import { addBit, emptyBits, removeBit, withRoomFor, type Bits } from '../bits/in
 import { createParamIndex, type ParamIndex } from './param-index.js'
 import { createRowOrder, type RowOrder } from './row-order.js'
 
-/** A current resource with what it is found by. */
+/** A current resource with its index entries. */
 export interface Row extends IndexedResource {
   /** Length of the text as it was written. */
   readonly length: number
@@ -11,18 +11,18 @@ export interface Row extends IndexedResource {
   readonly updated: number
 }
 
-/** The resources of one type. Every put makes a new row; sets of resources are sets of row numbers. */
+/** The resources of one type. Every put adds a row; sets of resources are sets of row numbers. */
 export interface ResourceTable {
   put(row: Row): void
   delete(id: string): void
   find(id: string): number | undefined
   row(number: number): Row | undefined
   param(code: string): ParamIndex | undefined
-  /** The rows that are current. Do not change it. */
+  /** The current rows. Must not be changed. */
   live(): Bits
   /** Number of rows, current or not. */
   size(): number
-  /** One more whenever rows got other numbers. */
+  /** Increases by one whenever rows get other numbers. */
   generation(): number
   /** @yields The rows after a position, or all, in the order of the sort keys; rows that are no longer current may be among them. */
   after(sort: readonly SortKey[], position: SortPosition | undefined): Iterable<number>
@@ -65,7 +65,7 @@ interface TableState {
   /** Row number by id. */
   readonly current: Map<string, number>
   readonly params: Map<string, ParamIndex>
-  /** Made when they are asked for, by their sort keys as JSON; the one that was asked for last is the last. */
+  /** Created on demand, by their sort keys as JSON; the most recently used is the last. */
   readonly orders: Map<string, RowOrder<SortPosition>>
   live: Bits
 }
@@ -74,7 +74,7 @@ function emptyState(): TableState {
   return { rows: [], current: new Map(), params: new Map(), orders: new Map(), live: emptyBits(1_024) }
 }
 
-/** Orders kept up with the rows; the one that was not asked for longest goes. */
+/** Maximum number of orders that are kept up to date with the rows; the least recently used is dropped. */
 const MAX_ORDERS = 16
 
 function orderBy({ rows, orders }: TableState, sort: readonly SortKey[]): RowOrder<SortPosition> {

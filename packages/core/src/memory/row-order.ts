@@ -1,24 +1,24 @@
 import { firstWhere } from '../bits/index.js'
 import { numberHolds, type IndexEntry, type NumberComparison } from '../storage/index.js'
 
-/** Row numbers in ascending order of their places. Rows may be added in any order; those that are no longer current stay among them. */
+/** Row numbers in ascending order of their places. Rows may be added in any order; those that are no longer current stay in it. */
 export interface RowOrder<Place> {
   add(row: number): void
   /** @yields The rows after a place, or all of them. */
   after(place: Place | undefined): Generator<number, void, undefined>
 }
 
-/** What an order is made of. */
+/** The definition of an order. */
 export interface Ordering<Place> {
   readonly placeOf: (row: number) => Place
   /** As for `sort`. */
   readonly compare: (a: Place, b: Place) => number
 }
 
-/** This part of what is sorted may be kept apart before it is sorted in. */
+/** Fraction of the sorted rows that may be kept apart before they are merged into these. */
 const PART_APART = 1 / 64
 
-/** Only numbers are kept of what is sorted: places are made again where they are looked at, which is seldom. */
+/** Creates an order that keeps only row numbers. Places are computed again when they are needed, which is seldom. */
 export function createRowOrder<Place>(ordering: Ordering<Place>): RowOrder<Place> {
   const { placeOf, compare } = ordering
   let sorted: readonly number[] = []
@@ -37,7 +37,7 @@ export function createRowOrder<Place>(ordering: Ordering<Place>): RowOrder<Place
     add: (row) => void added.push(row),
     after(place) {
       tidy()
-      // What is added while somebody goes through the rows is for the next one.
+      // Rows that are added during an iteration appear in the next one.
       return inTurn(ordering, [sorted, apart], place)
     },
   }
@@ -83,14 +83,14 @@ function merged<Place>(ordering: Ordering<Place>, rows: readonly number[], place
   return all
 }
 
-/** Positions of entries in the order of one number field. Built at first use; what is added later is sorted in when it has become much. */
+/** Positions of entries in the order of one number field. Built at first use; later entries are merged when they have become many. */
 export interface NumberOrder {
   /** Lists of the positions whose number satisfies the comparison. */
   positions(comparison: NumberComparison): readonly ArrayLike<number>[]
 }
 
 const NOTHING: PlacedNumbers = { values: new Float64Array(), positions: new Uint32Array() }
-/** This part of what is sorted may be added, and is looked at one by one, before it is sorted in. */
+/** Fraction of the sorted entries that may be added, and searched one by one, before they are merged into these. */
 const UNSORTED_PART = 1 / 16
 
 export function createNumberOrder(field: NumberComparison['field'], entries: readonly IndexEntry[]): NumberOrder {
@@ -113,7 +113,7 @@ export function createNumberOrder(field: NumberComparison['field'], entries: rea
   }
 }
 
-/** Of the numbers in order: the part that satisfies the comparison, where `start` to `end` are those equal to the operand. */
+/** The span of the sorted numbers that satisfies the comparison; `start` to `end` are those equal to the operand. */
 const SPANS: Readonly<Record<NumberComparison['op'], (start: number, end: number) => [number, number?]>> = {
   eq: (start, end) => [start, end],
   lt: (start) => [0, start],
@@ -122,7 +122,7 @@ const SPANS: Readonly<Record<NumberComparison['op'], (start: number, end: number
   ge: (start) => [start],
 }
 
-/** Numbers, each with its position. */
+/** Numbers with their positions. */
 interface PlacedNumbers {
   readonly values: Float64Array
   readonly positions: Uint32Array
@@ -141,11 +141,11 @@ function numbersFrom(field: NumberComparison['field'], entries: readonly IndexEn
   return { values: values.subarray(0, length), positions: positions.subarray(0, length) }
 }
 
-/** In ascending order. Numbers alone are sorted much faster than by a function that compares two; each position then goes after those of the same number. */
+/** Sorts in ascending order. Numbers alone are sorted much faster than with a comparison function; each position then goes after those of the same number. */
 function inOrder(numbers: PlacedNumbers): PlacedNumbers {
   const values = numbers.values.toSorted()
   const positions = new Uint32Array(values.length)
-  /** For the first place of each number, how many positions were put there and after it. */
+  /** For the first place of each number, the number of positions that were put there and after it. */
   const placed = new Uint32Array(values.length)
   for (const [index, value] of numbers.values.entries()) {
     const first = firstWhere(values.length, (place) => (values[place] ?? 0) >= value)

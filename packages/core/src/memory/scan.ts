@@ -15,12 +15,12 @@ import { pageMadeOf, type PageItem } from './page.js'
 import type { ResourceTable, Row } from './resource-table.js'
 import type { MemoryState } from './write.js'
 
-/** A page ends by its bytes, not by its rows. */
+/** Maximum number of rows of a page, so high that pages end by their bytes. */
 const SCAN_PAGE = 10_000
 
 /**
- * Gives pages of scans, in the order of ids. What refers to the population is found once for all pages that have the same `referring`, as those of
- * one scan do, and again after a write.
+ * Returns pages of scans, in the order of ids. The resources that refer to the population are found once for all pages with the same `referring`, as within
+ * one scan, and again after a write.
  */
 export function createScan(): (state: MemoryState, query: ScanQuery) => ScanPage {
   const found = new WeakMap<readonly Referring[], Found>()
@@ -41,19 +41,19 @@ export function createScan(): (state: MemoryState, query: ScanQuery) => ScanPage
 }
 
 interface Found {
-  /** That is referred to. */
+  /** The type that is referred to. */
   readonly type: string
   /** `writes` of the state when they were found. */
   readonly writes: number
   readonly referrers: readonly Referrers[]
 }
 
-/** Which rows of a table refer to each row of the population. */
+/** The rows of a table that refer to each row of the population. */
 interface Referrers {
   readonly table: ResourceTable
-  /** Where in `sources` those of each row begin; the next one's place is their end. */
+  /** The index in `sources` at which those of each row begin; they end at the index of the next row. */
   readonly starts: Uint32Array
-  /** A row comes twice where it refers by two parameters. */
+  /** A row occurs twice if it refers by two parameters. */
   readonly sources: Uint32Array
 }
 
@@ -101,7 +101,7 @@ function itemOf(row: Row, number: number, referrers: readonly Referrers[]): Page
   return { item: { stored: fresh(row), referring: Array.from(referring, fresh) }, bytes }
 }
 
-/** What is parsed of it is not kept with the row: a scan would leave all of a population behind. */
+/** Parsed content is not kept with the row, because a scan would leave that of a whole population in memory. */
 function fresh({ stored }: Row): StoredResource {
   const { type, id, versionId, lastUpdated } = stored
   return storedResource({ type, id, versionId, lastUpdated, text: '' }, () => stored.text)

@@ -17,7 +17,7 @@ import { createResourceTable, type ResourceTable } from './resource-table.js'
 /** The content of a memory storage. */
 export interface MemoryState {
   readonly tables: Map<string, ResourceTable>
-  /** The last version of every `Type/id` that was ever written, deleted ones too. */
+  /** The last version of every `Type/id` that was ever written, including deleted ones. */
   readonly versions: Map<string, MemoryVersion>
   /** Every version; absent when old ones are not kept. */
   readonly log: VersionLog | undefined
@@ -63,7 +63,7 @@ function check(entry: WriteEntry, before: MemoryVersion | undefined): void {
 interface Writing {
   /** Milliseconds since 1970. */
   readonly at: number
-  /** Whether versions before are kept. */
+  /** Whether earlier versions are kept. */
   readonly keeps: boolean
 }
 
@@ -102,7 +102,7 @@ function tableOf(tables: MemoryState['tables'], type: string): ResourceTable {
   return table
 }
 
-/** The resources within the current version of one. */
+/** The resources contained in the current version of a resource. */
 function containedIn(table: ResourceTable, id: string): readonly { readonly type: string; readonly id: string }[] {
   const entries = table.row(table.find(id) ?? -1)?.entries ?? []
   return entries.flatMap(({ param, system: type = '', value = '' }) => (param === CONTAINED_PARAM ? [{ type, id: value }] : []))
