@@ -11,27 +11,27 @@ import { type CodeInQuestion, withImports, type ValueSetPlan } from './value-set
 import { holdsAtOnce, preparedFilters } from './value-set/selection.js'
 import { OperationError, type ErrorCode } from '../errors/index.js'
 
-/** A code, a Coding, or a CodeableConcept, as a resource has it. */
+/** A code, a Coding, or a CodeableConcept of a resource. */
 export type BoundValue = string | JsonObject
 
-/** True when a value set has the value, false when it has not, `undefined` when that cannot be decided here. */
+/** Returns whether a value set contains a value; `undefined` when that cannot be decided. */
 export type MemberTest = (value: BoundValue) => boolean | undefined
 
-/** Answers which values are in which value sets, for many values of one run. */
+/** Tests whether values are in value sets, for many values of one run. */
 export interface BindingChecker {
   /**
-   * The test of a value set, made once for each canonical. A code without system is in the set when some system of the set has it; of a
-   * CodeableConcept one coding is enough. The test cannot decide when the value set, an import of it or the code system is not known, or
-   * when the value set cannot be evaluated; codes that the value set itself lists are known nevertheless.
+   * Returns the test for a value set, created once per canonical. A code without system is in the set if the set has it from any system; for a
+   * CodeableConcept, one coding is enough. The test cannot decide when the value set, one of its imports or the code system is unknown, or when the
+   * value set cannot be evaluated; codes that the value set itself lists are decided nevertheless.
    */
   test(valueSet: string): Promise<MemberTest>
-  /** The same for one value. */
+  /** Tests one value. */
   memberOf(valueSet: string, value: BoundValue): Promise<boolean | undefined>
 }
 
 const QUESTION = inputShape<{ readonly valueSet: string }>({ valueSet: needed(TEXT) })
 
-/** Makes a checker of bindings, for one run. */
+/** Creates a checker of bindings, for one run. */
 export function createBindingChecker(ctx: OperationContext): BindingChecker {
   const tests = new Map<string, Promise<MemberTest>>()
   const test = (valueSet: string): Promise<MemberTest> => {
@@ -90,13 +90,13 @@ function answered(question: MembershipQuestion, plan: ValueSetPlan): boolean | u
   }
 }
 
-/** One that is true is enough; without it, one that is undecided leaves the whole undecided. */
+/** Combines answers: true if any is true; otherwise undecided if any is undecided. */
 function any(answers: readonly (boolean | undefined)[]): boolean | undefined {
   if (answers.includes(true)) return true
   return answers.includes(undefined) ? undefined : false
 }
 
-/** Failures that lie in the definitions: the codes of the value set cannot be determined. */
+/** Errors that are due to the definitions: the codes of the value set cannot be determined. */
 const UNDECIDABLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'content-not-found',
   'definition-invalid',
@@ -106,7 +106,7 @@ const UNDECIDABLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'unprocessable',
 ])
 
-/** Whether the codes of a value set cannot be known, for a reason that its definitions have. */
+/** True for an error that means that the codes of a value set cannot be determined because of its definitions. */
 export function isUndecidable(error: unknown): error is OperationError {
   return error instanceof OperationError && UNDECIDABLE.has(error.code)
 }

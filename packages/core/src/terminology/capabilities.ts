@@ -1,9 +1,9 @@
 import type { JsonObject } from '../json/index.js'
 import { checkOptions, inputShape, listOf, needed, TEXT, type InputShape } from '../input/index.js'
 
-/** Who offers the terminology operations. */
+/** Options of `terminologyCapabilities`. */
 export interface CapabilitiesOptions {
-  /** Address of the resource. */
+  /** Canonical url of the resource. */
   readonly url: string
   readonly version: string
   readonly name: string
@@ -12,11 +12,11 @@ export interface CapabilitiesOptions {
   readonly date: string
   /** Base address of the operations. */
   readonly base: string
-  /** Urls of the code systems that the operations know. Default: none. */
+  /** Urls of the supported code systems. Default: none. */
   readonly codeSystems?: readonly string[]
 }
 
-/** Inputs of `$expand`; those that R4 does not define are known from the terminology ecosystem. */
+/** Inputs of `$expand`; those that R4 does not define come from the terminology ecosystem. */
 const EXPANSION_PARAMETERS = [
   '_explain',
   '_tolerateTypo',
@@ -60,7 +60,7 @@ const SHAPE: InputShape = inputShape<CapabilitiesOptions>({
 })
 
 /**
- * Makes the TerminologyCapabilities of the terminology operations: the answer to `metadata?mode=terminology`.
+ * Creates the TerminologyCapabilities of the terminology operations, the answer to `metadata?mode=terminology`.
  *
  * @see https://hl7.org/fhir/R4/terminologycapabilities.html
  */

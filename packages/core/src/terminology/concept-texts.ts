@@ -6,7 +6,7 @@ import type { ListedCode } from './value-set/value-set.js'
 
 const OUTDATED: ReadonlySet<string> = new Set(['deprecated', 'withdrawn'])
 
-/** Every text of a concept: the display first, then designations of code system, supplements and value set in that order. */
+/** Returns all texts of a concept: the display first, then designations of code system, supplements and value set in that order. */
 export function conceptTexts(provider: CodeSystemProvider, concept: number, listed?: ListedCode): readonly ConceptText[] {
   const main = mainText(provider, concept, listed)
   const sources = provider.sources(concept)
@@ -19,7 +19,7 @@ export function conceptTexts(provider: CodeSystemProvider, concept: number, list
   ]
 }
 
-/** The display of the value set, else of the code system, else of a supplement. */
+/** Returns the display of the value set, otherwise of the code system, otherwise of a supplement. */
 export function mainText(provider: CodeSystemProvider, concept: number, listed?: ListedCode): ConceptText | undefined {
   const value = displayOf(provider, concept, listed)
   const { language, dialect } = provider.header
@@ -45,7 +45,7 @@ function displayOf(provider: CodeSystemProvider, concept: number, listed: Listed
 
 const NONE: readonly JsonObject[] = []
 
-/** A member of a concept, as the code system and its supplements state it. */
+/** Returns a member of a concept from the code system and its supplements. */
 export function statedTexts(provider: CodeSystemProvider, concept: number, member: 'display' | 'definition'): readonly string[] {
   return provider.sources(concept).flatMap((source) => stringAt(source.concept, member) ?? [])
 }
@@ -58,9 +58,9 @@ export const PREFERRED_FOR_LANGUAGE: Readonly<Record<'system' | 'code' | 'displa
 }
 
 /**
- * The text to show. Without languages the display; else the best text in the first language that has one, and when none has, the display,
- * unless it is in another language and nothing but these is wanted, or in one to which any other is preferred and there is a text in another. A
- * display without language is right in every language.
+ * Returns the text to show. Without requested languages, this is the display; otherwise the best text in the first language that has one. If none has,
+ * it is the display, except that there is none if only the requested languages are accepted, and another text is preferred if the display is in a
+ * language that the request ranks below all others. A display without language is valid in every language.
  */
 export function shownText(texts: readonly ConceptText[], languages: LanguageList | undefined): ConceptText | undefined {
   const main = texts.find((text) => text.main)
@@ -79,7 +79,7 @@ function firstIn(texts: readonly ConceptText[], tags: readonly string[]): Concep
   return undefined
 }
 
-/** The best current text in a language that is not among the last. */
+/** Returns the best current text in a language that the request does not rank below all others. */
 function inAnother(texts: readonly ConceptText[], languages: LanguageList): ConceptText | undefined {
   const others = texts.filter(
     ({ language, outdated }) => outdated === undefined && language !== undefined && !isLessWanted(languages, language),
@@ -87,7 +87,7 @@ function inAnother(texts: readonly ConceptText[], languages: LanguageList): Conc
   return others.toSorted((a, b) => useRank(a.use) - useRank(b.use))[0]
 }
 
-/** The best current text in a language: the nearest form of the language, in the order of the texts. */
+/** Returns the best current text in a language: the closest form of the language, in the order of the texts. */
 function bestIn(texts: readonly ConceptText[], asked: string): ConceptText | undefined {
   let best: { readonly text: ConceptText; readonly rank: number } | undefined
   for (const text of texts) {

@@ -1,19 +1,19 @@
-/** The languages that somebody wants to read, best first. */
+/** The requested languages, best first. */
 export interface LanguageList {
-  /** As it was given, for echoes. */
+  /** The list as given, to repeat it in answers. */
   readonly text: string
-  /** Language tags in lower case, without wild cards and without those of `less`. */
+  /** Language tags in lower case, without wildcards and without those of `less`. */
   readonly tags: readonly string[]
-  /** Those to which `*` prefers any other language, best first; where `*` is not in the list there are none. */
+  /** Languages with less weight than `*`, so that any other language is preferred to them, best first; empty if the list has no `*`. */
   readonly less: readonly string[]
-  /** True when the list ends in `*;q=0`: a text in another language is worse than none. */
+  /** True if the list contains `*;q=0`: no text is better than a text in another language. */
   readonly only: boolean
 }
 
 const RANGE = /^(\*|[a-z]{1,8}(?:-[a-z0-9]{1,8})*)(?:\s*;\s*q\s*=\s*([01](?:\.\d{0,3})?))?$/i
 
 /**
- * Reads a list in the form of the `Accept-Language` header.
+ * Parses a list in the form of the `Accept-Language` header.
  *
  * @returns `undefined` when it does not have that form.
  * @see https://www.rfc-editor.org/rfc/rfc9110#name-accept-language
@@ -35,8 +35,8 @@ export function languageList(text: string): LanguageList | undefined {
 }
 
 /**
- * How well a language fits the one asked for: 0 the same, 1 a region of it (`de` and `de-CH`), 2 a wider one (`en-AU` and `en`),
- * `undefined` when it does not fit.
+ * Returns how well a language matches the requested one: 0 for the same, 1 for a region of it (`de` and `de-CH`), 2 for a wider one (`en-AU` and `en`),
+ * `undefined` for no match.
  */
 export function languageFit(asked: string, language: string): number | undefined {
   const found = language.toLowerCase()
@@ -45,12 +45,12 @@ export function languageFit(asked: string, language: string): number | undefined
   return asked.startsWith(`${found}-`) ? 2 : undefined
 }
 
-/** True when the language fits any of those asked for. */
+/** True if the language matches any of the requested ones. */
 export function isWanted(languages: LanguageList, language: string): boolean {
   return fitsAny(languages.tags, language)
 }
 
-/** True when any other language is preferred to this one. */
+/** True if any other language is preferred to this one. */
 export function isLessWanted(languages: LanguageList, language: string): boolean {
   return fitsAny(languages.less, language)
 }

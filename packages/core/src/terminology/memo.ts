@@ -1,12 +1,12 @@
-/** Makes a value at first use and keeps it. */
+/** Creates a function that makes a value at the first call and keeps it. */
 export function once<T extends object | string>(make: () => T): () => T {
   let made: T | undefined
   return () => (made ??= make())
 }
 
 /**
- * Keeps what was made for the keys that were asked for last: at least half of `most` of them, at most all. Asking again costs one lookup, as nothing
- * is reordered: when half of them are new, those before the last half are dropped.
+ * Creates a cache of results for recent keys, at least half of `most`, at most `most`. A repeated key takes one lookup, because nothing is reordered:
+ * whenever half of `most` keys are new, the older half is dropped.
  */
 export function keptLately<K extends number | string, T extends object | string>(most: number, make: (key: K) => T): (key: K) => T {
   const half = Math.max(1, most >>> 1)
@@ -25,15 +25,15 @@ export function keptLately<K extends number | string, T extends object | string>
   }
 }
 
-/** Recognises values of one kind among the objects of a cache, which has objects of every kind. */
+/** Recognises values of one kind among the objects of a cache, which holds objects of all kinds. */
 export interface Marks<T extends object> {
   /** Marks a value, and returns it. */
   mark(value: T): T
-  /** True for a value that was marked. */
+  /** True for a marked value. */
   has(value: object): value is T
 }
 
-/** Makes marks of one kind. */
+/** Creates marks for one kind of values. */
 export function createMarks<T extends object>(): Marks<T> {
   const marked = new WeakSet()
   return {

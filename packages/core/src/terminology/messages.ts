@@ -1,12 +1,12 @@
 import type { OperationOutcomeIssue } from 'fhir/r4.js'
 import { quoted, type IssueSeverity, ERRORS, OperationError, type ErrorCode, type ErrorDetail } from '../errors/index.js'
 
-/** Severity, issue type, code in the system tx-issue-type, and text with the places in braces that are filled in. */
+/** Severity, issue type, code in the system tx-issue-type, and text with placeholders in braces. */
 export type MessageRow = readonly [IssueSeverity, OperationOutcomeIssue['code'], string | undefined, string]
 
 /**
- * The messages with which terminology operations refuse by their stable ids, as the terminology ecosystem words them. Those about codes that are
- * validated are in `validate-code`.
+ * Error messages of terminology operations by their stable ids, in the wording of the terminology ecosystem. Messages about validated codes are in
+ * `validate-code`.
  *
  * @see https://build.fhir.org/ig/HL7/fhir-tx-ecosystem-ig/
  */
@@ -90,13 +90,13 @@ export const MESSAGES = {
 /** Stable id of a message. */
 export type MessageId = keyof typeof MESSAGES
 
-/** The values of the places in braces. */
+/** The values of placeholders. */
 export type MessageValues = Readonly<Record<string, string>>
 
-/** Values that are lists made by us, of pieces that were escaped one by one. */
+/** Placeholders whose values are lists of already escaped pieces. */
 const LISTS: ReadonlySet<string> = new Set(['choices', 'coding', 'languages', 'path', 'reason', 'systems', 'versions'])
 
-/** The text of a message. Values are escaped and cut as all caller text. */
+/** Formats a message. Values are escaped and shortened like all text of callers. */
 export function messageText([, , , text]: MessageRow, values: MessageValues): string {
   return text.replace(/\{([a-zA-Z]+)\}/g, (_, name: string) => {
     const value = Object.hasOwn(values, name) ? (values[name] ?? '') : ''
@@ -104,26 +104,26 @@ export function messageText([, , , text]: MessageRow, values: MessageValues): st
   })
 }
 
-/** Caller text as a message may contain it: escaped, at most 100 characters. */
+/** Escapes text of a caller for a message, at most 100 characters. */
 export function escaped(text: string): string {
   return quoted(text).slice(1, -1)
 }
 
-/** Text that is not the caller's alone, as a message may contain it: escaped, of any length. */
+/** Escapes text for a message without shortening it; for text that does not come only from the caller. */
 export function escapedWhole(text: string): string {
   return JSON.stringify(text.toWellFormed()).slice(1, -1)
 }
 
-/** Where a refusal points to, and which failure it is when that cannot be seen from the message. */
+/** Options of `refusal`: the location, and the error code if it does not follow from the message. */
 export interface RefusalOptions {
   readonly code?: ErrorCode
   readonly expression?: readonly string[]
   readonly missing?: ErrorDetail['missing']
-  /** Advice besides the message. */
+  /** Advice in addition to the message. */
   readonly diagnostics?: string
 }
 
-/** The failure codes of issue types of messages. */
+/** Error codes by issue type of a message. */
 const CODES: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCode>([
   ['not-found', 'content-not-found'],
   ['invalid', 'definition-invalid'],
@@ -131,7 +131,7 @@ const CODES: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCode>([
   ['not-supported', 'not-supported'],
 ])
 
-/** The error with which an operation that cannot be carried out ends, worded by the table of messages. */
+/** Creates the error for an operation that cannot be performed, with a text from the table of messages. */
 export function refusal(id: MessageId, values: MessageValues, options: RefusalOptions = {}): OperationError {
   const row = MESSAGES[id]
   const [, issue, type] = row

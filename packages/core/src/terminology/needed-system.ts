@@ -15,16 +15,16 @@ export interface NeededSystem {
   /** Url of the code system. */
   readonly system: string
   readonly version?: string | undefined
-  /** Who names the version, for the explanation. */
+  /** Where the version is named, for the explanation. */
   readonly reason: 'coding' | 'request'
-  /** What the operation cannot do without it, for the message: `the code cannot be looked up`. */
+  /** What is impossible without it, for the message: `the code cannot be looked up`. */
   readonly consequence: string
 }
 
 /**
- * What names the code system of a request: its parameters, and the CodeSystem in the request itself.
+ * Returns the name of a request's code system, from its parameters and the CodeSystem in the request.
  *
- * @throws {OperationError} `parameter-invalid` where a parameter names another url or version than that CodeSystem has.
+ * @throws {OperationError} `parameter-invalid` if a parameter names a different url or version than that CodeSystem has.
  */
 export function agreedSystem(codeSystem: object | undefined, named: SystemName): SystemName {
   if (!isObject(codeSystem)) return named
@@ -34,7 +34,7 @@ export function agreedSystem(codeSystem: object | undefined, named: SystemName):
   return { system: url, version }
 }
 
-/** A code system by url and version, as far as they are known. */
+/** A code system by url and version, as far as known. */
 export interface SystemName {
   readonly system?: string | undefined
   readonly version?: string | undefined
@@ -45,7 +45,7 @@ function otherSystem(name: keyof SystemName, named: string, given: string | unde
   return new OperationError('parameter-invalid', text, { expression: [name] })
 }
 
-/** The code system in the version that is named, or that rules and status choose. @throws {OperationError} `not-found` when it is not known. */
+/** Returns the code system in the named version, or in the version that rules and status choose. @throws {OperationError} `not-found` when unknown. */
 export async function neededSystem(scope: TerminologyScope, needed: NeededSystem): Promise<CodeSystemProvider> {
   const family = await scope.family(needed.system)
   const choice = await preparedChoice(family, { include: needed.version, rules: scope.rules })
@@ -55,7 +55,7 @@ export async function neededSystem(scope: TerminologyScope, needed: NeededSystem
   throw refusal(id, values, { code: 'not-found', missing: { kind: 'CodeSystem', name: formatCanonical(family.url, choice.wished) } })
 }
 
-/** The concept with this code; its explanation says which codes are like one that does not exist. @throws {OperationError} `not-found`. */
+/** Finds the concept with this code; for an unknown code, the explanation lists similar ones. @throws {OperationError} `not-found` for an unknown code. */
 export async function neededConcept(ctx: OperationContext, provider: CodeSystemProvider, code: string): Promise<number> {
   const concept = provider.find(code)
   if (concept !== undefined) return concept
@@ -65,13 +65,13 @@ export async function neededConcept(ctx: OperationContext, provider: CodeSystemP
   throw new OperationError('not-found', `Unable to find code '${escaped(code)}' in ${where}`, { missing: { kind: 'code', name: code } })
 }
 
-/** What an expansion cannot do without a code system; messages about it have ids of their own. */
+/** The consequence for expansions; messages with it have different ids. */
 export const NOT_EXPANDED = 'the value set cannot be expanded'
 
 /**
- * The message about a code system, or a version of it, that is not known.
+ * Returns the message for an unknown code system or version.
  *
- * @param consequence What cannot be done without it.
+ * @param consequence What is impossible without it.
  */
 export function unknownSystemValues(
   { url: system, versions }: SystemFamily,

@@ -12,7 +12,7 @@ import { forRequest, type OperationContext } from '../context/index.js'
 const SUPPLEMENT = 'http://hl7.org/fhir/StructureDefinition/valueset-supplement'
 
 /**
- * The version rules among the inputs.
+ * Reads the version rules among the inputs.
  *
  * @throws {OperationError} `parameter-value` for a canonical without version, `parameter-invalid` for two versions of one canonical.
  */
@@ -46,21 +46,21 @@ function readVersions(reader: ParameterReader, name: string): ReadonlyMap<string
 
 const NO_VERSIONS: ReadonlyMap<string, string> = new Map()
 
-/** The languages that the caller asked for, each in the form of the `Accept-Language` header. */
+/** The languages that the caller requests, each in the form of the `Accept-Language` header. */
 export interface AskedLanguages {
   readonly displayLanguage?: string | undefined
-  /** The header itself, which counts less. */
+  /** The header itself; `displayLanguage` takes precedence. */
   readonly acceptLanguage?: string | undefined
 }
 
-/** The languages among the inputs. */
+/** Reads the requested languages among the inputs. */
 export function readLanguages(reader: ParameterReader, request: Pick<OperationRequest, 'acceptLanguage'>): AskedLanguages {
   return { displayLanguage: reader.text('displayLanguage'), acceptLanguage: request.acceptLanguage }
 }
 
 /**
- * The languages for a value set, the first that is stated: displayLanguage, expansion parameter of the value set, header, its own
- * language. What is not a list of languages is ignored where it was not asked for.
+ * Returns the languages for a value set, from the first of: displayLanguage, expansion parameter of the value set, header, language of the value set.
+ * An invalid list of languages is ignored, except in `displayLanguage`.
  *
  * @throws {OperationError} `parameter-value` when `displayLanguage` is not a list of languages.
  */
@@ -70,14 +70,14 @@ export function languagesFor({ displayLanguage, acceptLanguage }: AskedLanguages
   return optionalList(stated) ?? optionalList(acceptLanguage) ?? optionalList(stringAt(valueSet, 'language'))
 }
 
-/** Canonicals of the supplements that a value set demands. */
+/** Returns the canonicals of the supplements that a value set requires. */
 export function demandedSupplements(valueSet: JsonObject): readonly string[] {
   return objectsAt(valueSet, 'extension')
     .filter((extension) => stringAt(extension, 'url') === SUPPLEMENT)
     .flatMap((extension) => stringAt(extension, 'valueCanonical') ?? stringAt(extension, 'valueUri') ?? [])
 }
 
-/** The resources that came with a request. @throws {OperationError} `parameter-invalid` for one of a type that has no use here. */
+/** Reads the resources that came with a request. @throws {OperationError} `parameter-invalid` for a resource that is not a terminology resource. */
 export function readTxResources(reader: ParameterReader): readonly JsonObject[] {
   const resources = reader.resources('tx-resource')
   const odd = resources.find((resource) => !TX_TYPES.has(stringAt(resource, 'resourceType') ?? ''))
@@ -96,28 +96,28 @@ function languagesOf(text: string): LanguageList {
   return list
 }
 
-/** A list of nothing but `*`, which some clients send unasked, states no language. */
+/** Parses an optional list. A list of only `*`, which some clients send by default, states no language. */
 function optionalList(text: string | undefined): LanguageList | undefined {
   const list = text === undefined ? undefined : languageList(text)
   return list === undefined || (list.tags.length + list.less.length === 0 && !list.only) ? undefined : list
 }
 
-/** Unknown inputs are ignored, unless the caller asked for strict handling. @throws {OperationError} `parameter-invalid`. */
+/** Ignores unknown inputs, unless the caller asked for strict handling. @throws {OperationError} `parameter-invalid` for an unknown input then. */
 export function ignoreUnknown(request: Pick<OperationRequest, 'strict'>, reader: ParameterReader): void {
   if (request.strict) reader.refuseUnknown()
 }
 
-/** A call of a terminology operation as plain values. */
+/** A parsed call of a terminology operation. */
 export interface TerminologyCall<Input> {
-  /** Finds the resources that came with the call, too. */
+  /** The context, which also finds the resources that came with the call. */
   readonly ctx: OperationContext
   readonly input: Input
 }
 
-/** Reads the inputs of one operation. @throws {OperationError} for what is missing or malformed. */
+/** Reads the inputs of one operation. @throws {OperationError} for missing or malformed inputs. */
 export type InputReader<Input> = (ctx: OperationContext, request: OperationRequest, reader: ParameterReader) => Input | Promise<Input>
 
-/** Reads a call: what every terminology operation takes, and by `read` the operation's own inputs. @throws {OperationError} as `read`. */
+/** Reads a call: the common inputs of terminology operations and, with `read`, those of the operation. @throws {OperationError} as `read`. */
 export async function readTerminologyCall<Input>(
   base: OperationContext,
   request: OperationRequest,

@@ -8,33 +8,33 @@ import { createMarks, type Marks } from './memo.js'
 import { refusal } from './messages.js'
 import { NO_RULES, type VersionRules } from './versions.js'
 
-/** What one request works with: its rules, and everything that it has looked up so far. */
+/** State of one request: its rules, and the code systems that it has found so far. */
 export interface TerminologyScope {
   readonly ctx: OperationContext
   readonly rules: VersionRules
   readonly pace: Pace
-  /** Every version of a code system; looked up once. */
+  /** Returns all versions of a code system; searched once. */
   family(url: string): Promise<SystemFamily>
   /**
-   * Checks that each supplement that must be used is one of these code systems: of another one it would silently add nothing.
+   * Checks that each required supplement is for one of these code systems; otherwise it would silently add nothing.
    *
-   * @param urls Every code system that is used.
-   * @throws {OperationError} `content-not-found` for a supplement of none of them.
+   * @param urls All code systems in use.
+   * @throws {OperationError} `content-not-found` for a supplement of any other code system.
    */
   demandUse(urls: ReadonlySet<string>): void
 }
 
-/** How a scope works. */
+/** Options of `terminologyScope`. */
 export interface ScopeOptions {
   readonly rules?: VersionRules | undefined
-  /** Canonicals of the supplements that must be used, from the request and from the value set. */
+  /** Canonicals of the required supplements, from the request and the value set. */
   readonly supplements?: readonly string[] | undefined
-  /** What is kept at present; asked of the content when absent. */
+  /** Currently kept results; read from the content when absent. */
   readonly kept?: Kept | undefined
 }
 
 /**
- * Opens the scope of one request.
+ * Creates the scope of one request.
  *
  * @throws {OperationError} `content-not-found` when a supplement does not exist.
  */
@@ -54,7 +54,7 @@ export async function terminologyScope(ctx: OperationContext, options: ScopeOpti
   return { ...scopeOver(ctx, { ...options, kept }), demandUse }
 }
 
-/** The same where supplements are known to exist, and what is kept was asked for. */
+/** As `terminologyScope`, for supplements that are known to exist and kept results that have been read. */
 export function scopeOver(ctx: OperationContext, { rules = NO_RULES, supplements = [], kept }: ScopeOptions): TerminologyScope {
   const families = new Map<string, Promise<SystemFamily>>()
   return {
@@ -70,12 +70,12 @@ export function scopeOver(ctx: OperationContext, { rules = NO_RULES, supplements
   }
 }
 
-/** The family without supplements, looked up once while definitions stay as they are. */
+/** Returns the family without supplements. The result is kept as long as no definition changes. */
 async function keptFamily(ctx: OperationContext, url: string, kept: Kept): Promise<SystemFamily> {
   const name = `family ${url}`
   const known = kept.get(name)
   if (known !== undefined && FAMILIES.has(known) && known.lasts()) return known
-  // It outlives the request.
+  // The family outlives the request.
   const made = await systemFamily({ ...ctx, signal: undefined, deadline: undefined, authorize: undefined, explain: undefined }, url, {
     supplements: [],
   })
@@ -83,7 +83,7 @@ async function keptFamily(ctx: OperationContext, url: string, kept: Kept): Promi
   return made
 }
 
-/** Those that are kept. */
+/** Marks the families that were kept. */
 const FAMILIES: Marks<SystemFamily> = createMarks()
 
 function supplementStep(canonical: string): ExplanationStep {
@@ -95,7 +95,7 @@ function supplementStep(canonical: string): ExplanationStep {
   }
 }
 
-/** A supplement that must be used, and the code systems that it is for: several where versions of it differ. */
+/** A required supplement, and the code systems that it is for: several if its versions differ. */
 interface Supplemented {
   readonly canonical: string
   readonly systems: readonly string[]

@@ -5,7 +5,7 @@ import type { CodeSystemProvider, StandInValueSet, SystemHeader } from '../code-
 import { withImports, type ValueSetPlan } from './value-set/plan.js'
 import { nameOf, type ValueSetDefinition } from './value-set/value-set.js'
 
-/** A code system or value set whose use should be considered. */
+/** A note on a code system or value set whose use should be reconsidered. */
 export interface StatusNote {
   readonly type: 'CodeSystem' | 'ValueSet'
   /** `url|version`. */
@@ -13,7 +13,7 @@ export interface StatusNote {
   readonly status: 'draft' | 'experimental' | 'deprecated' | 'withdrawn' | 'retired'
 }
 
-/** What a definition says about its own use. */
+/** The status of a definition. */
 export interface Stated {
   readonly status: string
   readonly experimental: boolean
@@ -21,8 +21,8 @@ export interface Stated {
 }
 
 /**
- * What should be known about the code systems and value sets that a value set uses, itself included; each once. A draft may use drafts, an
- * experiment experiments.
+ * Returns the notes on a value set and on the code systems and value sets that it uses, each once. A draft may use drafts, and an experimental
+ * definition other experimental ones.
  */
 export function statusNotes(plan: ValueSetPlan, providers: readonly CodeSystemProvider[]): readonly StatusNote[] {
   const notes = withImports(plan).flatMap(({ valueSet, includes, excludes, imported }) => {
@@ -37,12 +37,12 @@ export function statusNotes(plan: ValueSetPlan, providers: readonly CodeSystemPr
   return [...new Map(all.map((one) => [`${one.status} ${one.type} ${one.canonical}`, one])).values()]
 }
 
-/** What should be known about the value sets that represent systems whose codes cannot be listed. */
+/** Returns the notes on value sets that represent systems whose codes cannot be listed. */
 export function standInNotes(user: ValueSetDefinition, standIns: readonly StandInValueSet[]): readonly StatusNote[] {
   return standIns.flatMap((standIn) => valueSetNote(standIn, user))
 }
 
-/** What should be known about a code system that is used by something of another status. */
+/** Returns the notes on a code system. @param user Status of the definition that uses it. */
 export function systemNotes(provider: CodeSystemProvider, user: Stated): readonly StatusNote[] {
   return noteOf(provider.header, user).map((status) => systemStatusNote(provider.header, status))
 }

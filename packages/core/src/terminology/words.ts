@@ -1,28 +1,28 @@
 import type { FilterWord } from '../code-system/index.js'
 import { foldLetters } from '../text/index.js'
 
-/** Marks belong to the letters before them: many scripts write vowels so. */
+/** Combining marks belong to the letters before them; many scripts write vowels as marks. */
 const LETTERS_AND_DIGITS = /[\p{L}\p{M}\p{N}]+/gu
 
-/** A term as text filters compare it: folded as every search folds it, with compatibility forms (`ﬁ`, `①`, `ｶ`) made alike. */
+/** Folds a term for text filters: as in searches, and with compatibility forms (`ﬁ`, `①`, `ｶ`) normalised. */
 export function foldTerm(text: string): string {
   return /^[\x00-\x7f]*$/.test(text) ? text.toLowerCase() : foldLetters(text.normalize('NFKC'))
 }
 
-/** The words of a folded text: runs of letters and digits, and runs of other characters that are not blanks. */
+/** Splits a folded text into words: runs of letters and digits, and runs of other characters that are not blanks. */
 export function wordsOf(folded: string): readonly string[] {
   return folded.match(/[\p{L}\p{M}\p{N}]+|[^\p{L}\p{M}\p{N}\s]+/gu) ?? []
 }
 
 /**
- * The words of a filter. Blanks and punctuation between letters separate words; punctuation at the rim of a word stays with it, so that
- * no character is a wild card.
+ * Splits a filter into words. Blanks and punctuation between letters separate words; punctuation at the beginning or end of a word stays with it, so
+ * that no character is a wildcard.
  */
 export function filterWords(filter: string): readonly FilterWord[] {
   return foldTerm(filter).split(/\s+/u).flatMap(pieces).map(filterWord)
 }
 
-/** Position of the piece in the folded text where it first starts a word; -1 when it never does. */
+/** Returns the first position in the folded text where the piece is at the start of a word; -1 when there is none. */
 export function placeOfWord(folded: string, piece: string): number {
   for (let at = folded.indexOf(piece); at >= 0; at = folded.indexOf(piece, at + 1)) {
     if (startsWord(folded, at)) return at

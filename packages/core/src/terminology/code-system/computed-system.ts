@@ -17,10 +17,10 @@ import { cannotBeListed, testedSet } from '../filter/concept-set.js'
 import { propertyTexts, searchedTexts } from './concept-index.js'
 import { hasWord, wordsIn } from './text-index.js'
 
-/** Gives the provider for a version; the current one when none is asked for, `undefined` when that version is not known. */
+/** Returns the provider for a version; without a version the current one; `undefined` for an unknown version. */
 export type SystemSource = (version?: string) => CodeSystemProvider | undefined
 
-/** The code system of this url among those of the context; `undefined` when there is none. */
+/** Finds the computed code system with this url in the context; `undefined` when there is none. */
 export async function computedSystem(ctx: OperationContext, url: string): Promise<SystemSource | undefined> {
   const system = ctx.codeSystems?.find((one) => one.url === url && !isImported(one))
   return system === undefined || isImported(system) ? undefined : sourceOf(ctx, system)
@@ -41,9 +41,9 @@ async function firstKnown(ctx: OperationContext, urls: readonly string[]): Promi
 }
 
 /**
- * The provider over a system that makes its codes, for one request: concepts are numbered as they are met.
+ * Creates the provider over a computed system, for one request: concepts are numbered as they are found.
  *
- * @param common The value set that represents the system where its codes are to be listed.
+ * @param common The value set that represents the system where its codes have to be listed.
  */
 function computedProvider(system: ComputedSystem, common: ValueSetDefinition | undefined): CodeSystemProvider {
   const table = conceptTable(system, common)
@@ -89,7 +89,7 @@ interface ConceptTable {
   readonly concepts: readonly JsonObject[]
   readonly find: (code: string) => number | undefined
   readonly sources: (concept: number) => readonly ConceptSource[]
-  /** The codes in common use. @throws {OperationError} `not-supported` when they are not known. */
+  /** Returns the codes in common use. @throws {OperationError} `not-supported` when they are unknown. */
   readonly common: () => readonly number[]
 }
 
@@ -124,7 +124,7 @@ function listedCodes({ url }: ComputedSystem, { includes }: ValueSetDefinition):
   return includes.flatMap(({ system, concepts }) => (system === url ? (concepts ?? []).map(({ code }) => code) : []))
 }
 
-/** Sets over the codes seen so far; the set of all codes is that of the codes in common use. */
+/** Creates sets over the codes found so far. `all` returns the codes in common use. */
 function tableIndex(table: ConceptTable): ConceptIndex {
   const { concepts, sources } = table
   return {

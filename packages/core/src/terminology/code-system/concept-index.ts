@@ -5,14 +5,14 @@ import type { ConceptStatus, ConceptIndex, ConceptSource } from '../../code-syst
 import { propertyText } from './concept-properties.js'
 import { textIndex } from './text-index.js'
 
-/** What an index is made over. */
+/** The concepts to index. */
 export interface Indexed {
   readonly size: number
   readonly sources: (concept: number) => readonly ConceptSource[]
   readonly status: (concept: number) => ConceptStatus
 }
 
-/** Makes the index of a code system; its parts are built when they are first asked for. */
+/** Creates the index of a code system; its parts are built at first use. */
 export function conceptIndex({ size, sources, status }: Indexed): ConceptIndex {
   const all = rangeBitmap(0, size, size)
   const columns = new Map<string, () => Work<ReadonlyMap<string, Bitmap>>>()
@@ -45,7 +45,7 @@ export function conceptIndex({ size, sources, status }: Indexed): ConceptIndex {
   }
 }
 
-/** Everything of a concept that a text filter looks at. */
+/** Returns all texts of a concept that a text filter searches. */
 export function searchedTexts(sources: readonly ConceptSource[]): readonly string[] {
   const texts: string[] = []
   for (const { concept } of sources) {
@@ -78,7 +78,7 @@ function* columnOf(property: string, size: number, sources: Indexed['sources']):
   return column
 }
 
-/** The values of a property of a concept as text. */
+/** Returns the values of a property of a concept, as text. */
 export function propertyTexts(sources: readonly ConceptSource[], property: string): readonly string[] {
   const texts: string[] = []
   for (const { concept } of sources) {

@@ -1,14 +1,14 @@
 import type { ConceptStatus, SystemHeader } from '../../code-system/index.js'
 import { extensionAt, objectsAt, stringAt, type JsonObject, isObject } from '../../json/index.js'
 
-/** The code system of the standard properties of concepts: a property with one of these uris has that meaning. */
+/** The code system of the standard concept properties, which properties refer to by uri. */
 export const CONCEPT_PROPERTIES = 'http://hl7.org/fhir/concept-properties'
-/** The extension by which an element of a definition states how far it is a standard, such as `deprecated`. */
+/** The extension by which an element of a definition states its standards status, such as `deprecated`. */
 export const STANDARDS_STATUS = 'http://hl7.org/fhir/StructureDefinition/structuredefinition-standards-status'
 
 const PLAIN: ConceptStatus = { inactive: false, abstract: false }
 
-/** Reads the status of concepts of one code system, whatever names it gives to the properties. */
+/** Creates a function that reads the status of concepts of one code system, whatever names the system gives to the properties. */
 export function statusReader(resource: JsonObject): (concept: JsonObject) => ConceptStatus {
   const names = {
     status: propertyCodes(resource, 'status'),
@@ -29,14 +29,14 @@ type StatusNames = Readonly<Record<'status' | 'inactive' | 'abstract', readonly 
 function statusOf(properties: readonly JsonObject[], names: StatusNames, standards: string | undefined): ConceptStatus {
   const flagged = (codes: readonly string[]): boolean => valuesOf(properties, codes).includes(true)
   const stated = valuesOf(properties, names.status).find((value) => typeof value === 'string')
-  // The property is a boolean. Code systems that declare it as a code mean the same, as HL7's own tools read them.
+  // The property is a boolean. Some code systems declare it as a code; HL7's tools read both in the same way.
   const isInactive = valuesOf(properties, names.inactive).some((value) => value === true || value === 'true')
   const inactive = isInactive || stated === 'retired' || stated === 'inactive'
   const status = stated ?? standards ?? (inactive ? 'inactive' : undefined)
   return { inactive, abstract: flagged(names.abstract), ...(status !== undefined && { status }) }
 }
 
-/** The codes under which a code system has a standard property: its own names for the uri, and the name itself. */
+/** Returns the codes that a code system uses for a standard property: its own codes for the uri, and the standard name. */
 export function propertyCodes(resource: JsonObject, name: string): readonly string[] {
   const declared = objectsAt(resource, 'property')
     .filter((property) => stringAt(property, 'uri') === `${CONCEPT_PROPERTIES}#${name}`)
@@ -44,7 +44,7 @@ export function propertyCodes(resource: JsonObject, name: string): readonly stri
   return [...new Set([...declared, name])]
 }
 
-/** The properties that a CodeSystem or a supplement declares. */
+/** Returns the properties that a CodeSystem or a supplement declares. */
 export function declaredProperties(resource: JsonObject): Required<Pick<SystemHeader, 'properties' | 'propertyTypes'>> {
   const declared = objectsAt(resource, 'property').map((item) => ({ code: stringAt(item, 'code') ?? '', item }))
   return {
@@ -53,7 +53,7 @@ export function declaredProperties(resource: JsonObject): Required<Pick<SystemHe
   }
 }
 
-/** The extension structuredefinition-standards-status of an element. */
+/** Reads the extension structuredefinition-standards-status of an element. */
 export function standardsStatusOf(element: JsonObject): string | undefined {
   if (element['extension'] === undefined) return undefined
   return stringAt(extensionAt(element, STANDARDS_STATUS), 'valueCode')
@@ -67,13 +67,13 @@ function valuesOf(properties: readonly JsonObject[], codes: readonly string[]): 
 
 const CHOICES = ['valueCode', 'valueString', 'valueBoolean', 'valueInteger', 'valueDecimal', 'valueDateTime', 'valueCoding'] as const
 
-/** The `value[x]` of a concept's property: its name and what it holds. */
+/** Returns the `value[x]` of a concept's property: name and value. */
 export function propertyValue(property: JsonObject): readonly [string, unknown] | undefined {
   const choice = CHOICES.find((name) => property[name] !== undefined)
   return choice === undefined ? undefined : [choice, property[choice]]
 }
 
-/** The value as filters compare it: the text of a primitive, the code of a Coding. */
+/** Returns the value as filters compare it: the text of a primitive, the code of a Coding. */
 export function propertyText(property: JsonObject): string | undefined {
   const value = propertyValue(property)?.[1]
   if (isObject(value)) return stringAt(value, 'code')

@@ -5,17 +5,17 @@ import type { DisplayOrder, PlaceOrder } from '../../code-system/index.js'
 import { sortedPlaces, countingOrder, inOrder } from './sorting.js'
 import { FAR, type WordPostings } from './word-postings.js'
 
-/** What an order is made of, in a form that can be kept. */
+/** The columns of an order, in a form that can be stored. */
 interface DisplayColumns {
-  /** By concept, in UTF-16 code units. */
+  /** Length of the display by concept, in UTF-16 code units. */
   readonly lengths: Uint16Array
-  /** Concepts in the order of their displays. */
+  /** Concepts sorted by display. */
   readonly byDisplay: Uint32Array
   readonly postings: Omit<WordPostings, 'texts'>
   readonly words: DisplayWords
 }
 
-/** Makes the columns from folded displays; `undefined` for a system that is too large to be ordered, or has a text that is too long. */
+/** Creates the columns from folded displays; `undefined` for a system that is too large to be ordered or has too long a text. */
 export function* displayColumns(displays: readonly string[], postings: WordPostings): Work<DisplayColumns | undefined> {
   if (displays.length > MOST_PLACED || displays.some(({ length }) => length >= FAR)) return undefined
   const lengths = new Uint16Array(displays.length)
@@ -23,17 +23,17 @@ export function* displayColumns(displays: readonly string[], postings: WordPosti
   return { lengths, byDisplay: yield* sortedPlaces(displays), postings, words: yield* displayWords(postings, displays.length) }
 }
 
-/** Orders of places that are kept, as far as they were worked out: at most 8 bytes for each concept that has such a word. */
+/** Number of kept place orders, each as far as it was computed: at most 8 bytes per concept with such a word. */
 const KEPT_ORDERS = 64
 
-/** The texts of an order, which are not kept in it. */
+/** The texts of an order, which its columns do not contain. */
 export interface OrderedTexts {
-  /** Folded. */
+  /** Returns the folded display. */
   readonly display: (concept: number) => string
   readonly withCode: (code: string) => Iterable<number>
 }
 
-/** The order over its columns. */
+/** Creates an order from its columns. */
 export function orderOver({ lengths, byDisplay, postings, words }: DisplayColumns, { withCode, ...texts }: OrderedTexts): DisplayOrder {
   const display = keptLately(KEPT_TEXTS, texts.display)
   return {
@@ -50,19 +50,19 @@ export function orderOver({ lengths, byDisplay, postings, words }: DisplayColumn
   }
 }
 
-/** Finds concepts by their folded code. */
+/** Creates a function that finds concepts by folded code. */
 export function* codeFinder(size: number, code: (concept: number) => string): Work<OrderedTexts['withCode']> {
   const byCode = yield* sortedPlaces(yield* collected(size, code))
   const kept = keptLately(KEPT_TEXTS, code)
   return (wanted) => stretch(byCode, (concept) => compare(kept(concept), wanted))
 }
 
-/** Folded texts that are kept: looking for a beginning compares the same ones again and again (bench `terminology`). */
+/** Number of cached folded texts: binary searches for beginnings compare the same ones again and again (bench `terminology`). */
 const KEPT_TEXTS = 4_096
 
 const STEPS = 256
 
-/** The texts of all concepts. */
+/** Collects the texts of all concepts. */
 export function* collected(size: number, text: (concept: number) => string): Work<readonly string[]> {
   const texts: string[] = []
   for (let concept = 0; concept < size; concept++) {
@@ -72,11 +72,11 @@ export function* collected(size: number, text: (concept: number) => string): Wor
   return texts
 }
 
-/** The concepts that the order, which is ascending, calls equal. */
+/** Returns the range of concepts for which `order` returns 0, in an ascending list. */
 function stretch(sorted: Uint32Array, order: (concept: number) => number): Uint32Array {
   const rest = sorted.subarray(firstWhere(sorted.length, (i) => order(sorted[i] ?? 0) >= 0))
   const isPast = (i: number): boolean => order(rest[i] ?? 0) > 0
-  // Mostly there is none.
+  // Usually there is none.
   return rest.subarray(0, rest.length === 0 || isPast(0) ? 0 : firstWhere(rest.length, isPast))
 }
 
@@ -85,7 +85,7 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : 1
 }
 
-/** What an order is merged from. */
+/** The lists that a place order is merged from. */
 interface PlacedWords {
   readonly postings: Pick<WordPostings, 'starts' | 'concepts' | 'places'>
   /** Lengths of displays by concept. */
@@ -93,7 +93,7 @@ interface PlacedWords {
   readonly words: DisplayWords
 }
 
-/** The order of the words of a range, each of which has its places in order. */
+/** Creates the place order for a range of words, by merging the sorted lists of the words. */
 function placeOrder({ postings, lengths, words }: PlacedWords, range: readonly [number, number]): PlaceOrder {
   const { starts, concepts, places } = postings
   const keyAt = (row: number): number => {
@@ -114,7 +114,7 @@ function placeOrder({ postings, lengths, words }: PlacedWords, range: readonly [
   return orderFrom(next, (concept) => firstPlace(words, range, concept))
 }
 
-/** Keeps the first of the keys of each concept. */
+/** Creates an order that keeps only the first key of each concept. */
 function orderFrom(next: () => number | undefined, placeOf: (concept: number) => number): PlaceOrder {
   const known: number[] = []
   return {
@@ -130,18 +130,18 @@ function orderFrom(next: () => number | undefined, placeOf: (concept: number) =>
   }
 }
 
-/** The rest of a word's places. */
+/** The remaining places of a word. */
 interface Run {
   row: number
   readonly end: number
-  /** Of the row. */
+  /** Key of the current row. */
   key: number
 }
 
 /**
- * Gives the smallest key of all runs and moves its run on, by a heap: no child is smaller than its parent.
+ * Creates a function that returns the smallest key of all runs and advances its run. Uses a heap: no child is smaller than its parent.
  *
- * @param move Moves a run on; false at its end.
+ * @param move Advances a run; returns false at its end.
  */
 function merged(runs: Run[], move: (run: Run) => boolean): () => number | undefined {
   for (let i = runs.length >>> 1; i-- > 0;) sink(runs, i)
@@ -178,22 +178,22 @@ function smallerChild(runs: readonly Run[], parent: number): number | undefined 
   return b !== undefined && b.key < a.key ? left + 1 : left
 }
 
-/** The words of displays by concept: for each concept a stretch of the other lists. */
+/** The words of displays by concept: each concept has a range of the other lists. */
 interface DisplayWords {
-  /** By concept: where its stretch starts; one more for the end. */
+  /** By concept, the start of its range; the last element is the end. */
   readonly starts: Uint32Array
-  /** Numbers of words, in alphabetic order. */
+  /** Numbers of words; words are numbered in alphabetic order. */
   readonly words: Uint32Array
   /** Position of the word in the display. */
   readonly places: Uint16Array
 }
 
-/** Inverts the lists of the displays that contain a word. */
+/** Inverts the lists from words to concepts. */
 function* displayWords(
   { starts, concepts, places }: Pick<WordPostings, 'starts' | 'concepts' | 'places'>,
   size: number,
 ): Work<DisplayWords> {
-  // Rows without a place in the display come last and are cut off.
+  // Rows whose word is not in the display come last and are cut off.
   const owners = { at: (row: number) => (places[row] === FAR ? size : (concepts[row] ?? 0)), length: () => concepts.length }
   const byConcept = yield* countingOrder(owners, size + 1, undefined)
   const rows = byConcept.order.subarray(0, byConcept.starts[size])
@@ -209,7 +209,7 @@ function* displayWords(
   }
 }
 
-/** Position in the display of a concept of the first word out of a range; `FAR` when it has none. */
+/** Returns the position of the first word of a range in the display of a concept; `FAR` when there is none. */
 function firstPlace({ starts, words, places }: DisplayWords, [from, to]: readonly [number, number], concept: number): number {
   let first = FAR
   const end = starts[concept + 1] ?? 0
@@ -221,22 +221,22 @@ function firstPlace({ starts, words, places }: DisplayWords, [from, to]: readonl
   return first
 }
 
-/** Most concepts that can be placed. */
+/** Maximum number of concepts that keys can represent. */
 export const MOST_PLACED: number = 2 ** 21
 
 const LENGTHS = 2 ** 16
 
-/** What a concept is ordered by in a text filter: the place of a word in its display, then the length of the display, both below 2 ** 16. */
+/** Creates the sort key of a concept in a text filter: position of a word in its display, then length of the display, both below 2 ** 16. */
 export function placedKey(place: number, length: number, concept: number): number {
   return (place * LENGTHS + length) * MOST_PLACED + concept
 }
 
-/** The concept of a key. */
+/** Returns the concept of a key. */
 export function conceptOfKey(key: number): number {
   return key % MOST_PLACED
 }
 
-/** The place of a key. */
+/** Returns the position of a key. */
 function placeOfKey(key: number): number {
   return Math.floor(key / (MOST_PLACED * LENGTHS))
 }

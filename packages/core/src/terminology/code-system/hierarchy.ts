@@ -3,9 +3,9 @@ import type { Hierarchy } from '../../code-system/index.js'
 import { keptLately } from '../memo.js'
 import type { Work } from '../../work/index.js'
 
-/** A numbering of concepts, depth first. */
+/** A depth-first numbering of concepts. */
 export interface DepthFirst {
-  /** The old number of each new one. */
+  /** The old number by new number. */
   readonly order: Uint32Array
   readonly hierarchy: Hierarchy
 }
@@ -13,10 +13,10 @@ export interface DepthFirst {
 const STEPS = 1024
 
 /**
- * Numbers concepts depth first by their first parent, and keeps all parents. Concepts on a circle that no root leads to are entered in
- * their order, so each gets one number.
+ * Numbers concepts depth first by their first parent, and keeps all parents. Concepts of a cycle that no root leads to are numbered in
+ * their order, so that each concept has a number.
  *
- * @param parents For each concept the numbers of its parents, best first.
+ * @param parents By concept, the numbers of its parents, best first.
  */
 export function* depthFirst(parents: readonly (readonly number[])[]): Work<DepthFirst> {
   const children = yield* childrenOf(parents)
@@ -28,11 +28,11 @@ export function* depthFirst(parents: readonly (readonly number[])[]): Work<Depth
 
 interface Walk {
   readonly order: Uint32Array
-  /** The new number of each old one. */
+  /** The new number by old number. */
   readonly place: Uint32Array
-  /** By new number: one more than the last descendant by first visits. */
+  /** By new number, the end of the range of descendants found at first visits. */
   readonly end: Uint32Array
-  /** True when some concept can be reached on two ways. */
+  /** True if a concept can be reached on two paths. */
   many: boolean
   next: number
 }
@@ -85,7 +85,7 @@ function enter(concept: number, walk: Walk): { readonly concept: number; next: n
   return { concept, next: 0 }
 }
 
-/** The lists by new numbers, each in ascending order; none at all where all are empty. */
+/** Renumbers the lists, each in ascending order; returns an empty list if all are empty. */
 function* renumbered(lists: readonly (readonly number[])[], { order, place }: Walk): Work<readonly (readonly number[])[]> {
   if (lists.every((list) => list.length === 0)) return []
   const result: (readonly number[])[] = []
@@ -97,7 +97,7 @@ function* renumbered(lists: readonly (readonly number[])[], { order, place }: Wa
   return result
 }
 
-/** What is kept of a walk. */
+/** The parts of a walk that are kept. */
 interface Walked extends Pick<Walk, 'many'> {
   readonly size: number
   readonly ends: Walk['end']
@@ -120,7 +120,7 @@ function hierarchyOf(up: readonly (readonly number[])[], down: readonly (readonl
   }
 }
 
-/** Branches that are asked for again and again, such as those of value sets in use. */
+/** Number of cached branches, such as those of value sets in use. */
 const KEPT_BRANCHES = 64
 
 function reaches(start: number, next: (concept: number) => readonly number[], accept: (concept: number) => boolean): boolean {

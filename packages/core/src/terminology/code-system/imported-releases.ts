@@ -16,20 +16,20 @@ import { createMarks, type Marks } from '../memo.js'
 /** The imported versions of one code system. */
 export interface ImportedReleases {
   readonly versions: readonly string[]
-  /** True when the version, or one that is meant by it, was imported. */
+  /** True if the version, or one that matches it, was imported. */
   has(version: string): boolean
-  /** Makes what `provider` gives for the version, while other work runs in between. */
+  /** Builds the provider for the version while other work runs in between. */
   prepare(version?: string): Promise<void>
-  /** The version that is asked for, or the one that is meant when none is. */
+  /** Returns the provider for the requested version; without a version, for the default version. */
   provider(version?: string): CodeSystemProvider | undefined
-  /** False once a provider has met a code that is not listed. */
+  /** False once a provider has found a code that is not listed. */
   lasts(): boolean
 }
 
 /**
  * Opens every imported version of a code system.
  *
- * @throws {OperationError} `not-supported` when versions were imported that no code system of the context can open.
+ * @throws {OperationError} `not-supported` for imported versions that no code system of the context can open.
  */
 export async function importedReleases(ctx: OperationContext, url: string): Promise<ImportedReleases> {
   const releases = await openReleases(ctx, url)
@@ -53,9 +53,9 @@ export async function importedReleases(ctx: OperationContext, url: string): Prom
 }
 
 /**
- * The value set or concept map that a code system of the context defines by its canonical alone.
+ * Finds the implicit value set or concept map that a code system of the context defines for a canonical.
  *
- * @returns `undefined` when none defines it, or no imported release has it.
+ * @returns `undefined` when no code system defines it, or no imported release has it.
  */
 export async function implicitDefinition(ctx: OperationContext, type: ImplicitType, canonical: string): Promise<Definition | undefined> {
   for (const system of ctx.codeSystems ?? []) {
@@ -96,16 +96,16 @@ async function implicitInRelease(
     status: 'active',
     resource,
     ...(version !== undefined && { version }),
-    // A map is worth keeping: it is large, where a value set is one filter.
+    // Only maps are cached, because they are large; a value set is a single filter.
     ...(type === 'ConceptMap' && { key: `${release.stored.key} ${url}` }),
   }
 }
 
 /**
- * Refuses a canonical which begins with the url of a code system that was imported and that no code system of the context opens: that code system
- * may define it.
+ * Refuses a canonical that begins with the url of an imported code system which no code system of the context can open, because that code system may
+ * define it.
  *
- * @throws {OperationError} `not-supported`
+ * @throws {OperationError} `not-supported` for such a canonical.
  */
 export async function refuseUnopened(ctx: OperationContext, canonical: string): Promise<void> {
   const stored = (await ctx.concepts?.systems()) ?? []
@@ -124,7 +124,7 @@ interface Release {
 
 interface OpenReleases {
   readonly versions: readonly string[]
-  /** The release that is meant by a version. */
+  /** Returns the release for a version. */
   pick(version: string | undefined): Release | undefined
 }
 
@@ -146,7 +146,7 @@ function openerOf(ctx: OperationContext, url: string): ImportedSystem | undefine
   return ctx.codeSystems?.filter(isImported).find((system) => system.url === url)
 }
 
-/** Who opens the releases that the importers of this project make, for the advice in the refusal. */
+/** The functions that open releases of this project's importers, for the error message. */
 const OPENERS: ReadonlyMap<string, string> = new Map([
   ['http://snomed.info/sct', 'snomed() of @fhir-ops/snomed'],
   ['http://loinc.org', 'loinc() of @fhir-ops/loinc-rxnorm'],

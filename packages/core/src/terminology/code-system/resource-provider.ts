@@ -10,7 +10,7 @@ import type { ConceptStatus, CodeSystemProvider, ConceptSource, Hierarchy, Syste
 
 const STEPS = 256
 
-/** At most: measured over 350,000 concepts (bench `terminology`), with codes, displays, hierarchy and text index. */
+/** An upper bound, measured with 350,000 concepts (bench `terminology`): codes, displays, hierarchy and text index. */
 const BYTES_PER_CONCEPT = 1_000
 
 const KIND: CachedKind<CodeSystemProvider> = longKind({
@@ -19,18 +19,18 @@ const KIND: CachedKind<CodeSystemProvider> = longKind({
   make: makeProvider,
 })
 
-/** The provider over a CodeSystem resource, made once for each stored version. */
+/** Returns the provider over a CodeSystem resource, created once per stored version. */
 export function resourceProvider(ctx: OperationContext, definition: Definition): Promise<CodeSystemProvider> {
   return cachedWork(ctx, KIND, definition)
 }
 
-/** Makes the provider over a CodeSystem resource. */
+/** Creates the provider over a CodeSystem resource. */
 export function* makeProvider(resource: JsonObject): Work<CodeSystemProvider> {
   const numbered = yield* numberedConcepts(resource)
   return providerOver(headerOf(resource, numbered), numbered, statusReader(resource))
 }
 
-/** Concepts by number. Nothing that is kept is made where the lists are that they come from: what is made in one function stays in memory together. */
+/** Concepts by number. Kept closures are created in other functions than the parsed lists, because a closure keeps all variables of its function in memory. */
 interface Numbered extends CodeComparison {
   readonly codes: readonly string[]
   readonly concepts: readonly KeptConcept[]
@@ -38,7 +38,7 @@ interface Numbered extends CodeComparison {
   readonly hierarchy: Hierarchy
 }
 
-/** What is kept of a concept besides its code: of most, which have nothing else, the display; an object for each takes half as much again. */
+/** A concept without its code: only the display for most concepts, which have nothing else, because objects would take half as much memory again. */
 type KeptConcept = string | JsonObject | undefined
 
 function* numberedConcepts(resource: JsonObject): Work<Numbered> {
@@ -58,7 +58,7 @@ function* numberedConcepts(resource: JsonObject): Work<Numbered> {
   return { codes, concepts, places, hierarchy, caseSensitive: list.caseSensitive }
 }
 
-/** The members of a concept that has only its code and display. What is nested is in the hierarchy. */
+/** The members of a concept with only code and display; nested concepts are in the hierarchy. */
 const PLAIN_MEMBERS: ReadonlySet<string> = new Set(['code', 'display', 'concept'])
 
 function keptOf(concept: JsonObject): KeptConcept {
@@ -67,7 +67,7 @@ function keptOf(concept: JsonObject): KeptConcept {
   return display === undefined || typeof display === 'string' ? display : withoutNested(concept)
 }
 
-/** With it, what is kept of one concept would keep all below it. */
+/** Removes nested concepts, because otherwise each concept would keep all its descendants in memory. */
 function withoutNested(concept: JsonObject): JsonObject {
   if (concept['concept'] === undefined) return concept
   const { concept: _nested, ...own } = concept
@@ -99,12 +99,12 @@ function providerOver(
   }
 }
 
-/** How codes of a system are compared. */
+/** The rule by which codes of a system are compared. */
 interface CodeComparison {
   readonly caseSensitive: boolean
 }
 
-/** What codes are compared by. */
+/** Returns the key by which codes are compared. */
 function keyOf(code: string, caseSensitive: boolean): string {
   return caseSensitive ? code : code.toLowerCase()
 }
@@ -129,20 +129,20 @@ function headerOf(resource: JsonObject, { caseSensitive }: CodeComparison): Syst
   }
 }
 
-/** Meanings of a hierarchy by which what is below is not a kind of what is above. @see https://hl7.org/fhir/R4/valueset-codesystem-hierarchy-meaning.html */
+/** Hierarchy meanings for which a child is not a kind of its parent. @see https://hl7.org/fhir/R4/valueset-codesystem-hierarchy-meaning.html */
 const OTHER_RELATIONS: ReadonlySet<string | undefined> = new Set(['grouped-by', 'part-of'])
 
-/** The concepts of a CodeSystem in the order of their definition. */
+/** The concepts of a CodeSystem in the order of definition. */
 interface ConceptList extends CodeComparison {
   readonly concepts: readonly JsonObject[]
-  /** Of each concept: the places of its parents, by nesting and by the properties `parent` and `child`. */
+  /** By concept, the positions of its parents, by nesting and by the properties `parent` and `child`. */
   readonly parents: readonly number[][]
 }
 
 /**
- * Lists the concepts of a CodeSystem, each code once; a code that comes again adds a parent only.
+ * Lists the concepts of a CodeSystem, each code once; a repeated code only adds a parent.
  *
- * @param caseSensitive By which rule. Where none is stated, codes are taken in any case, unless two of them differ in nothing else.
+ * @param caseSensitive Whether case matters. When not stated, it does not, unless two codes differ only in case.
  * @see https://hl7.org/fhir/R4/codesystem-definitions.html#CodeSystem.caseSensitive
  */
 function* collectConcepts(resource: JsonObject, caseSensitive: unknown = resource['caseSensitive']): Work<ConceptList> {
@@ -172,7 +172,7 @@ function* collectConcepts(resource: JsonObject, caseSensitive: unknown = resourc
   return { concepts, parents, caseSensitive: isCaseSensitive }
 }
 
-/** Concepts side by side, and how many of them were visited. */
+/** Sibling concepts, and the number of visited ones. */
 interface OpenList {
   readonly list: readonly JsonObject[]
   next: number
@@ -193,7 +193,7 @@ function nextOf(open: OpenList[]): Nested | undefined {
   return undefined
 }
 
-/** Adds the parents that are named by the properties `parent` and `child`. */
+/** Adds the parents that the properties `parent` and `child` name. */
 function* addNamedParents(
   resource: JsonObject,
   { concepts, parents }: Omit<ConceptList, 'caseSensitive'>,

@@ -1,24 +1,24 @@
 import type { Work } from '../../work/index.js'
 
-/** Whole numbers by row. */
+/** A column of integers. */
 export interface Column {
   at(row: number): number
   length(): number
 }
 
-/** Rows in ascending order of a number. */
+/** Rows sorted by a number, ascending. */
 export interface CountingOrder {
   readonly order: Uint32Array
-  /** By number: where its rows start; one more for the end. */
+  /** By number, the start of its rows; the last element is the end. */
   readonly starts: Uint32Array
 }
 
 const STEPS = 2_048
 
 /**
- * Orders rows by a number below the limit, in linear time. Rows of one number stay as they were.
+ * Sorts rows by a number below the limit, in linear time. Rows with the same number keep their order.
  *
- * @param before The order that the rows are in; by row when absent.
+ * @param before The initial order of the rows; by row when absent.
  */
 export function* countingOrder(numbers: Column, limit: number, before: Uint32Array | undefined): Work<CountingOrder> {
   const starts = yield* startsOf(numbers, limit)
@@ -34,7 +34,7 @@ export function* countingOrder(numbers: Column, limit: number, before: Uint32Arr
   return { order, starts }
 }
 
-/** Puts the numbers of rows into an array, in the order of the rows. */
+/** Copies the numbers of rows into an array, in the given order. */
 export function* inOrder<T extends Uint32Array | Uint16Array>(order: Uint32Array, numbers: Pick<Column, 'at'>, into: T): Work<T> {
   for (let i = 0; i < order.length; i++) {
     into[i] = numbers.at(order[i] ?? 0)
@@ -56,7 +56,7 @@ function* startsOf(numbers: Column, limit: number): Work<Uint32Array> {
 
 const RUN = 256
 
-/** The places of texts in ascending order (UTF-16 code units), equal ones by place. A merge sort, because it can be interrupted. */
+/** Returns the positions of texts in ascending order (UTF-16 code units), equal texts by position. A merge sort, because it can be interrupted. */
 export function* sortedPlaces(texts: readonly string[]): Work<Uint32Array> {
   let sorted = new Uint32Array(texts.length)
   for (let place = 0; place < sorted.length; place++) sorted[place] = place

@@ -6,21 +6,21 @@ import type { CodeSystemProvider, ConceptIndex, ConceptSource, SystemHeader } fr
 import type { Work } from '../../work/index.js'
 import { hasWord, wordsIn } from './text-index.js'
 
-/** A CodeSystem of content `supplement` with its canonical. */
+/** A supplement (CodeSystem with content `supplement`) with its canonical. */
 export interface Supplement {
   readonly canonical: string
   readonly resource: JsonObject
 }
 
-/** What a supplement says of the concepts of a code system, by their numbers. */
+/** The definitions of a supplement for concepts of a code system, by number of the concept. */
 export type Added = ReadonlyMap<number, readonly ConceptSource[]>
 
-/** A supplement, and what it adds to the code system that it is used with. */
+/** A supplement with its definitions for the concepts of a code system. */
 export interface AddedSupplement extends Supplement {
   readonly added: Added
 }
 
-/** The provider with the designations, properties and extensions of supplements added; nothing is taken away. */
+/** Adds the designations, properties and extensions of supplements to a provider; nothing is removed. */
 export function supplemented(provider: CodeSystemProvider, supplements: readonly AddedSupplement[]): CodeSystemProvider {
   if (supplements.length === 0) return provider
   const all = supplements.map(({ added }) => added)
@@ -37,7 +37,7 @@ export function supplemented(provider: CodeSystemProvider, supplements: readonly
   }
 }
 
-/** What the system declares wins. */
+/** Adds declared properties of supplements; declarations of the system take precedence. */
 function withDeclared({ properties, propertyTypes }: SystemHeader, supplements: readonly Supplement[]): Partial<SystemHeader> {
   const declared = supplements.map(({ resource }) => declaredProperties(resource))
   return {
@@ -46,7 +46,7 @@ function withDeclared({ properties, propertyTypes }: SystemHeader, supplements: 
   }
 }
 
-/** What the system itself says is found by its own index; what the supplements say, being little, is searched in full. */
+/** Wraps the index of the system: content of supplements is searched linearly, because there is little of it. */
 function withAdded(index: ConceptIndex, all: readonly Added[]): ConceptIndex {
   return {
     ...index,
@@ -94,10 +94,10 @@ function addedValues(all: readonly Added[], property: string): ReadonlyMap<strin
   return Map.groupBy(found, ({ text }) => text)
 }
 
-/** Concepts that are added in one go. */
+/** Number of concepts that are added in one step. */
 const PIECE = 500
 
-/** Finds the concepts that a supplement speaks of. */
+/** Finds the concepts that a supplement extends. */
 export function* addedBy(provider: CodeSystemProvider, { canonical, resource }: Supplement): Work<Added> {
   const added = new Map<number, ConceptSource[]>()
   const open = [...objectsAt(resource, 'concept')]

@@ -11,32 +11,32 @@ import { cachedWork, type Pending } from '../cached-work.js'
 import { createMarks, type Marks } from '../memo.js'
 import { addedBy, supplemented, type Added, type AddedSupplement, type Supplement } from './supplemented.js'
 
-/** All that is known under the url of a code system. */
+/** All known versions and supplements of a code system. */
 export interface SystemFamily {
   readonly url: string
   /** Known versions in ascending order; a system without version has none. */
   readonly versions: readonly string[]
-  /** True when nothing with content is known. */
+  /** True if no version with content is known. */
   readonly unknown: boolean
-  /** Canonical of a supplement that has this url, when there is no code system. */
+  /** Canonical of a supplement with this url, when there is no code system with it. */
   readonly supplement?: string
-  /** True when the version, or one that fits its wild cards, is known. */
+  /** True if the version, or one that matches its wildcards, is known. */
   has(version: string): boolean
-  /** Makes what `provider` gives for the version, while other work runs in between. */
+  /** Builds the provider for the version while other work runs in between. */
   prepare(version?: string): Promise<void>
-  /** The version that is asked for; the newest when none is. Made in one go when it was not prepared. */
+  /** Returns the provider for the requested version, or for the newest. Built synchronously if it was not prepared. */
   provider(version?: string): CodeSystemProvider | undefined
-  /** False once a provider keeps what a single request brought; other requests need a new family then. */
+  /** False once a provider holds codes of a single request; other requests then need a new family. */
   lasts(): boolean
 }
 
-/** How families are gathered for one request. */
+/** Options of `systemFamily`. */
 export interface FamilyOptions {
   /** Canonicals, with or without version, of the supplements to use. */
   readonly supplements: readonly string[]
 }
 
-/** Gathers every version of a code system and the supplements that the request uses. */
+/** Collects all versions of a code system and the supplements that the request uses. */
 export async function systemFamily(ctx: OperationContext, url: string, options: FamilyOptions): Promise<SystemFamily> {
   const [stored, computed, found, supplements] = await Promise.all([
     importedReleases(ctx, url),
@@ -79,12 +79,12 @@ export async function systemFamily(ctx: OperationContext, url: string, options: 
   }
 }
 
-/** Providers with their supplements, by what they were made of. */
+/** Providers with their supplements, by source. */
 interface MadeProviders {
   get(source: object): CodeSystemProvider | undefined
-  /** The provider with the supplements, made in one go; the one that was made before for the same source. */
+  /** Adds the supplements synchronously; returns the existing provider if there is one for the source. */
   keep(source: object, provider: CodeSystemProvider): CodeSystemProvider
-  /** Makes it while other work runs in between. @param key Of what has the same concepts with the same numbers in every request. */
+  /** Adds the supplements while other work runs in between. @param key Present if the source has the same concepts with the same numbers in every request. */
   prepare(source: object, provider: CodeSystemProvider, key?: string): Promise<void>
 }
 
@@ -116,15 +116,15 @@ function madeProviders(ctx: OperationContext, supplements: readonly Definition[]
 
 interface Supplementable {
   readonly provider: CodeSystemProvider
-  /** Absent where its concepts may have other numbers in another request. */
+  /** Absent if its concepts may have other numbers in another request. */
   readonly key: string | undefined
 }
 
-/** What its concepts and their places take; what was parsed stays with the storage. */
+/** Memory of one concept and its position; the parsed resource belongs to the storage. */
 const BYTES_PER_ADDED = 200
 const ADDED: Marks<Pending<Added>> = createMarks()
 
-/** What a supplement adds to a code system, looked for once where both are stored. */
+/** Returns the definitions of a supplement for a code system, computed once if both are stored. */
 async function addedOf(ctx: OperationContext, definition: Definition, { provider, key }: Supplementable): Promise<Added> {
   const make = (): Work<Added> => addedBy(provider, supplementOf(definition))
   if (key === undefined) return paced(ctx, make())
@@ -140,13 +140,13 @@ export interface SystemChoice {
   readonly origin: VersionOrigin
   /** The version that the include states. */
   readonly stated?: string
-  /** As it was written in the include or the parameter; absent for the newest. */
+  /** The version as written in the include or the parameter; absent for the newest. */
   readonly wished?: string
-  /** Set when the version does not match what `check-system-version` demands. */
+  /** The version that `check-system-version` requires, if the chosen one does not match it. */
   readonly violates?: string
 }
 
-/** What an include says, and the version in the value that is validated, when there is one. */
+/** The versions in an include and in the validated value, and the rules. */
 export interface ChoiceInput {
   readonly include?: string | undefined
   readonly value?: string | undefined
@@ -154,8 +154,8 @@ export interface ChoiceInput {
 }
 
 /**
- * Chooses the version for an include. A wild card prefers the version of the value; so does an include that nothing fixes, when that
- * version is known.
+ * Chooses the version for an include. For a version with wildcards, and for an include without any version, the version of the value is preferred if it
+ * is known.
  */
 export function chooseVersion(family: SystemFamily, { include, value, rules }: ChoiceInput): SystemChoice {
   const { origin, version } = wishedVersion({ url: family.url, include, rules })
@@ -172,7 +172,7 @@ export function chooseVersion(family: SystemFamily, { include, value, rules }: C
   }
 }
 
-/** The same, with everything that it may resolve to prepared. */
+/** As `chooseVersion`, but first prepares all versions that may be chosen. */
 export async function preparedChoice(family: SystemFamily, input: ChoiceInput): Promise<SystemChoice> {
   const { version } = wishedVersion({ url: family.url, include: input.include, rules: input.rules })
   await family.prepare(version)
@@ -192,7 +192,7 @@ function hasContent(definition: Definition): boolean {
   return !isSupplement(definition) && contentOf(definition) !== 'not-present'
 }
 
-/** What names a system that it supplements is a supplement, whatever it says of its content. */
+/** True for a supplement: it names a system that it supplements, whatever its `content` is. */
 function isSupplement(definition: Definition): boolean {
   return contentOf(definition) === 'supplement' || stringAt(headOf(definition), 'supplements') !== undefined
 }

@@ -9,11 +9,11 @@ import { FAR, wordPostings, type WordPostings } from './word-postings.js'
 
 /** Finds concepts by words of their texts. */
 export interface TextIndex {
-  /** The concepts that have a text in which the word starts a word. */
+  /** Returns the concepts with a text in which the filter word is the beginning of a word. */
   find(word: FilterWord): Bitmap
-  /** The words that begin so. */
+  /** Returns the words with this beginning. */
   words(start: string): readonly string[]
-  /** Absent when the system is too large to be ordered by it. */
+  /** Order by display; absent when the system is too large. */
   readonly order?: DisplayOrder
 }
 
@@ -22,11 +22,11 @@ export interface Searched {
   readonly size: number
   readonly display: (concept: number) => string | undefined
   readonly code: (concept: number) => string
-  /** All texts of a concept: display, designations, code. */
+  /** Returns all texts of a concept: display, designations, code. */
   readonly texts: (concept: number) => readonly string[]
 }
 
-/** Makes the index of a code system. */
+/** Creates the text index of a code system. */
 export function* textIndex(searched: Searched): Work<TextIndex> {
   const folded = foldedTexts(searched)
   const { postings, order } = yield* indexed(searched, folded)
@@ -47,7 +47,7 @@ interface Indexed {
   readonly order: DisplayOrder | undefined
 }
 
-/** Nothing that is kept is made here: what is made in one function stays in memory together, and the list of displays must not. */
+/** Creates no kept closures itself, because a closure keeps all variables of its function in memory, here the list of displays. */
 function* indexed({ size, texts }: Searched, { display, code }: FoldedReader): Work<Indexed> {
   const displays = yield* collected(size, display)
   const lengths = { at: (concept: number) => Math.min(displays[concept]?.length ?? 0, FAR), length: () => size }
@@ -72,12 +72,12 @@ function finderOver({ size, texts }: Searched, postings: WordPostings, order: Di
   }
 }
 
-/** The words of the texts that begin so. */
+/** Returns the words of the texts with this beginning. */
 export function wordsIn(texts: readonly string[], start: string): readonly string[] {
   return texts.flatMap((text) => wordsOf(foldTerm(text)).filter((word) => word.startsWith(start)))
 }
 
-/** True when one of the texts has the word at the start of a word. */
+/** True if the filter word is the beginning of a word in any of the texts. */
 export function hasWord(texts: readonly string[], word: FilterWord): boolean {
   return texts.some((text) => placeOfWord(foldTerm(text), word.text) >= 0)
 }
@@ -86,7 +86,7 @@ function* withWord(candidates: Bitmap, accept: (concept: number) => boolean): Ge
   for (const concept of members(candidates)) if (accept(concept)) yield concept
 }
 
-/** Concepts of this many beginnings of words are kept. */
+/** Number of beginnings of words whose concepts are cached. */
 const KEPT = 256
 
 function wordFinder(size: number, { range, starts, concepts }: WordPostings): (start: string) => Bitmap {

@@ -3,19 +3,19 @@ import { wordsOf } from '../words.js'
 import type { Work } from '../../work/index.js'
 import { countingOrder, inOrder, type Column, sortedPlaces } from './sorting.js'
 
-/** The position of a word that the display does not contain, or only beyond the positions that are compared. */
+/** The position of a word that the display does not contain, or contains only beyond the comparable positions. */
 export const FAR = 0xffff
 
 /**
- * Which words the texts of which concepts contain: for each word, in alphabetic order, a range of the other lists, in which concepts
- * are ordered by the place of the word in their display and by the length of the display.
+ * The words of concepts: each word, in alphabetic order, has a range of the other lists, in which concepts are sorted by the position of the word in
+ * their display and by the length of the display.
  */
 export interface WordPostings {
-  /** In alphabetic order (UTF-16 code units). */
+  /** The words, in alphabetic order (UTF-16 code units). */
   readonly texts: readonly string[]
-  /** The words that begin so. */
+  /** Returns the range of words with this beginning. */
   readonly range: (start: string) => readonly [from: number, to: number]
-  /** By word: where its stretch starts; one more for the end. */
+  /** By word, the start of its range; the last element is the end. */
   readonly starts: Uint32Array
   readonly concepts: Uint32Array
   /** Position of the word in the folded display, at most `FAR`. */
@@ -30,7 +30,7 @@ export interface FoldedTexts {
 
 const STEPS = 128
 
-/** Collects the words of concepts. @param byLength All concepts, those with the shortest display first. */
+/** Collects the words of concepts. @param byLength All concepts, sorted by length of the display. */
 export function* wordPostings(byLength: Uint32Array, texts: (concept: number) => FoldedTexts): Work<WordPostings> {
   const found: Found = { ids: new Map(), texts: [], words: growing(), concepts: growing(), places: growing() }
   let step = 0
@@ -77,7 +77,7 @@ function addWords(found: Found, concept: number, places: ReadonlyMap<string, num
 function* laidOut(found: Found): Work<WordPostings> {
   const order = yield* sortedPlaces(found.texts)
   const ranks = new Uint32Array(order.length)
-  // Of its length from the start: what grows has room for half as much again.
+  // Created with its final length, because a growing array reserves half as much space again.
   const sorted = Array.from({ length: order.length }, () => '')
   for (const [rank, id] of order.entries()) {
     ranks[id] = rank
@@ -96,7 +96,7 @@ function* laidOut(found: Found): Work<WordPostings> {
   }
 }
 
-/** Apart from where the lists are made, so that it does not keep in memory what they are made of. */
+/** A separate function, so that the closure does not keep the source lists in memory. */
 function rangeIn(sorted: readonly string[]): WordPostings['range'] {
   return (start) => [
     firstWhere(sorted.length, (i) => (sorted[i] ?? '') >= start),
@@ -110,7 +110,7 @@ interface Growing extends Column {
 
 const CHUNK = 16
 
-/** In chunks, as a long column that is copied to grow would keep everything waiting. */
+/** Creates a column in chunks, because copying a long column to grow it would block the thread. */
 function growing(): Growing {
   const chunks: Uint32Array[] = []
   let length = 0

@@ -10,14 +10,14 @@ import { nameOf } from '../value-set/value-set.js'
 import type { Work } from '../../work/index.js'
 import { codesText, filterText, locationOf, partText, versionStep } from './steps.js'
 
-/** An include or exclude whose codes were worked out. */
+/** An include or exclude with its codes. */
 export interface ListedPart {
   readonly scope: TerminologyScope
   readonly part: PartPlan
   readonly segments: readonly Segment[]
 }
 
-/** Writes down how many codes an include or exclude has, and how many each of its filters. */
+/** Records the number of codes of an include or exclude, and of each of its filters. */
 export function* explainListedPart(explain: Explain, { scope, part, segments }: ListedPart): Work<void> {
   const { kind } = part
   if (part.family !== undefined) {
@@ -35,7 +35,7 @@ export function* explainListedPart(explain: Explain, { scope, part, segments }: 
   })
 }
 
-/** Writes down how many codes a value set has in all. */
+/** Records the total number of codes of a value set. */
 export function explainListing(explain: Explain, { valueSet }: ValueSetPlan, segments: readonly Segment[]): void {
   const count = sizeOf(segments)
   const name = valueSet.canonical === undefined ? 'The value set' : quoted(valueSet.canonical)

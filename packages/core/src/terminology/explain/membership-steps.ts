@@ -7,7 +7,7 @@ import type { CodeInQuestion, Membership, PartPlan, ValueSetPlan } from '../valu
 import { listedConcept, meetsFilters, type FilterTest } from '../value-set/selection.js'
 import { codesText, filterText, locationOf, partText, versionStep } from './steps.js'
 
-/** An include or exclude that was asked about a code, and what it answered. */
+/** An include or exclude with its answer for a code. */
 export interface AskedPart {
   readonly scope: TerminologyScope
   readonly part: PartPlan
@@ -16,7 +16,7 @@ export interface AskedPart {
   readonly holds: FilterTest
 }
 
-/** Writes down what an include or exclude says about a code, and which of its conditions decided. */
+/** Records the answer of an include or exclude for a code, and the conditions that decided it. */
 export function explainPart(explain: Explain, asked: AskedPart): void {
   const { part, code, answer } = asked
   const provider = explainVersion(explain, asked)
@@ -33,7 +33,7 @@ export function explainPart(explain: Explain, asked: AskedPart): void {
   })
 }
 
-/** Writes down which includes are not asked, because the code is one of another version of their system. */
+/** Records which includes are skipped, because the code belongs to another version of their system. */
 export function explainPassedOver(explain: Explain, plan: ValueSetPlan, asked: readonly PartPlan[]): void {
   const kept = new Set(asked)
   for (const part of plan.includes.filter((one) => !kept.has(one))) {
@@ -42,15 +42,15 @@ export function explainPassedOver(explain: Explain, plan: ValueSetPlan, asked: r
   }
 }
 
-/** A value set that was asked about a code, and what it answered. */
+/** The answer of a value set for a code. */
 export interface AskedSet {
   readonly code: CodeInQuestion
   readonly answer: Membership
-  /** True when its includes have the code. */
+  /** True if its includes contain the code. */
   readonly included: boolean
 }
 
-/** Writes down what a value set says about a code in all. */
+/** Records the overall answer of a value set for a code. */
 export function explainMember(explain: Explain, { valueSet }: ValueSetPlan, { code, answer, included }: AskedSet): void {
   const name = valueSet.canonical === undefined ? 'the value set' : quoted(valueSet.canonical)
   const says = { in: 'is in', out: 'is not in', unknown: 'may or may not be in' } as const
@@ -64,7 +64,7 @@ export function explainMember(explain: Explain, { valueSet }: ValueSetPlan, { co
   })
 }
 
-/** @returns The version that the part came to, when it is of the code's system. */
+/** @returns The code system version that the part resolves to, if it is of the code's system. */
 function explainVersion(explain: Explain, { scope, part, code }: AskedPart): CodeSystemProvider | undefined {
   if (part.family === undefined || part.family.url !== code.system) return undefined
   const choice = chooseVersion(part.family, { include: part.definition.version, value: code.version, rules: scope.rules })
@@ -77,7 +77,7 @@ interface Found {
   readonly concept: number
 }
 
-/** The list of codes, each filter, and the status of the concept. */
+/** Records the results for the list of codes, each filter, and the status of the concept. */
 function explainConditions(explain: Explain, { part, code, answer, holds: asked }: AskedPart, { provider, concept }: Found): void {
   const coding = { system: code.system, code: code.code }
   const location = locationOf(part)

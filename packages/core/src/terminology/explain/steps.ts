@@ -29,10 +29,10 @@ const BECAUSE: ReadonlyMap<ExplanationReason, string> = new Map<ExplanationReaso
 const MOST_VERSIONS = 10
 
 /**
- * Which version of a code system was used, and why.
+ * Explains which version of a code system was used, and why.
  *
- * @param stated What states a version that is stated in addition to the request's rules.
- * @param value Version of the coding that is validated.
+ * @param stated Where a version is stated besides the request's rules.
+ * @param value Version of the validated coding.
  */
 export function versionStep(choice: SystemChoice, stated: 'include' | 'request' | 'coding', value?: string): ExplanationStep {
   const { family, provider, wished, violates } = choice
@@ -66,14 +66,14 @@ function versionsText(versions: readonly string[]): string {
   return more > 0 ? `${last} and ${more} older` : last
 }
 
-/** How a request named the value set that was found. */
+/** How a request names its value set. */
 export interface NamedAs {
   readonly valueSet?: object | undefined
   readonly url?: string | undefined
   readonly valueSetVersion?: string | undefined
 }
 
-/** Which value set was used, and why. */
+/** Explains which value set was used, and why. */
 export function valueSetStep(found: ValueSetDefinition, { valueSet, url = '', valueSetVersion }: NamedAs): ExplanationStep {
   const named = valueSet !== undefined || (canonicalOf(url).version ?? valueSetVersion) !== undefined
   const reason: ExplanationReason = named ? 'request' : 'newest'
@@ -93,7 +93,7 @@ export interface Pair {
   readonly b: number
 }
 
-/** Whether one of two concepts is above the other, with the shortest way between them. */
+/** Explains whether one of two concepts is above the other, with the shortest path between them. */
 export function hierarchyStep(provider: CodeSystemProvider, { a, b }: Pair): ExplanationStep {
   const { hierarchy, header } = provider
   const name = (concept: number): string => quoted(provider.code(concept))
@@ -115,7 +115,7 @@ export function hierarchyStep(provider: CodeSystemProvider, { a, b }: Pair): Exp
 
 const MOST_SEEN = 10_000
 
-/** The shortest way from a concept up to another by stated parents; `undefined` when it is not found within bounds. */
+/** Finds the shortest path from a concept up to another by stated parents; `undefined` when it is not found within limits. */
 function wayUp(
   { hierarchy }: CodeSystemProvider,
   { from, to }: { readonly from: number; readonly to: number },
@@ -135,20 +135,20 @@ function traced(below: ReadonlyMap<number, number | undefined>, top: number): re
   return way
 }
 
-/** Which languages are wanted, and who asked for them. */
+/** Explains which languages are requested, and where. */
 export function languageStep(languages: LanguageList, { displayLanguage, acceptLanguage }: AskedLanguages): ExplanationStep {
   const ofHeader = acceptLanguage === languages.text ? 'accept-language' : 'value-set'
   const reason: ExplanationReason = displayLanguage === undefined ? ofHeader : 'displayLanguage'
   return { kind: 'language', outcome: 'chosen', reason, text: `Texts are requested in ${quoted(languages.text)}, by ${reason}.` }
 }
 
-/** Which text of a concept is shown. */
+/** Explains which text of a concept is shown. */
 export function shownTextStep(shown: ConceptText, languages: LanguageList | undefined): ExplanationStep {
   const why = languages === undefined ? 'no language was asked for' : `${quoted(languages.text)} was asked for`
   return { kind: 'text', outcome: 'chosen', text: `${quoted(shown.value)} is shown, ${textOrigin(shown)}: ${why}.` }
 }
 
-/** Where a text comes from: `the designation in 'de' with the use 'synonym' of supplement 'x'`. */
+/** Describes the origin of a text: `a designation in 'de' for the use 'synonym' of the supplement 'x'`. */
 export function textOrigin({ main, language, use, supplement }: ConceptText): string {
   const code = stringAt(use, 'code')
   const parts = [
@@ -160,12 +160,12 @@ export function textOrigin({ main, language, use, supplement }: ConceptText): st
   return parts.join(' ')
 }
 
-/** Where an include or exclude is. */
+/** Returns the location of an include or exclude. */
 export function locationOf({ valueSet, path }: PartPlan): { readonly definition?: string; readonly path: string } {
   return { ...(valueSet.canonical !== undefined && { definition: valueSet.canonical }), path }
 }
 
-/** What an include or exclude is about, in words: `codes of 'S|1' with 'concept' is-a 'x'`. */
+/** Describes an include or exclude: `codes of 'S|1' with 'concept' is-a 'x'`. */
 export function partText({ definition, filters, imports }: PartPlan): string {
   const { system, version, concepts } = definition
   const codes = concepts === undefined ? 'codes' : `the list of ${codesText(concepts.length)}`
@@ -184,12 +184,12 @@ function joinedText<T>(items: readonly T[], text: (item: T) => string): string {
   return [...items.slice(0, MOST_NAMED).map(text), ...more].join(' and ')
 }
 
-/** A number of codes in words. */
+/** Formats a number of codes. */
 export function codesText(count: number): string {
   return count === 1 ? '1 code' : `${count} codes`
 }
 
-/** A filter in words. */
+/** Formats a filter. */
 export function filterText({ property, op, value }: Filter): string {
   return `${quoted(property)} ${op} ${quoted(value)}`
 }

@@ -7,7 +7,7 @@ import { conceptTexts, mainText } from '../concept-texts.js'
 import { distancesFrom } from '../../text/index.js'
 import { foldTerm } from '../words.js'
 
-/** A code that its code system does not have. */
+/** A code that does not exist in its code system. */
 export interface UnknownCode {
   readonly provider: CodeSystemProvider
   readonly code: string
@@ -15,7 +15,7 @@ export interface UnknownCode {
 
 const MOST = 5
 
-/** Writes down that a code does not exist, why, and which codes are written much like it. */
+/** Records that a code does not exist, why, and which codes are written similarly. */
 export async function explainUnknownCode(explain: Explain | undefined, pace: Pace, { provider, code }: UnknownCode): Promise<void> {
   if (explain === undefined) return
   const { url, version } = provider.header
@@ -36,7 +36,7 @@ export async function explainUnknownCode(explain: Explain | undefined, pace: Pac
 
 type Named = readonly [concept: number, by: NearestCode['by']]
 
-/** All codes, then all texts; of a system that makes its codes, those in common use. */
+/** Yields all codes, then all texts; for a computed system, those in common use. */
 function* candidatesIn(provider: CodeSystemProvider): Generator<Candidate<Named>> {
   if (provider.grammar?.common !== undefined) provider.index?.all()
   const size = provider.index?.size ?? 0
@@ -63,13 +63,13 @@ function nearestCode(provider: CodeSystemProvider, { item: [concept, by], distan
   return { coding, distance, by }
 }
 
-/** Something that may be meant by what was written. */
+/** A candidate with its text. */
 export interface Candidate<T> {
   readonly text: string
   readonly item: T
 }
 
-/** A candidate that is much like what was written. */
+/** A candidate that is similar to the written text. */
 export interface NearItem<T> {
   readonly item: T
   readonly distance: number
@@ -77,14 +77,14 @@ export interface NearItem<T> {
 
 const MOST_ITEMS = 5
 const MOST_ERRORS = 4
-/** Candidates that are looked at. */
+/** Maximum number of candidates that are compared. */
 const BUDGET = 500_000
 const LONGEST = 200
 const STEPS = 1_024
 
 /**
- * The candidates that are written most alike, at most five, first those with the fewest errors, then in their order. A third of the letters
- * may be wrong, at most four; case and accents do not count. Of what was written 200 characters count, of the candidates the first 500,000.
+ * Finds the most similar candidates, at most five per distance, those with the fewest errors first, then in their order. A third of the letters may be
+ * wrong, at most four; case and accents are ignored. Only the first 200 characters of the text and the first 500,000 candidates are compared.
  */
 export async function nearestOf<T>(pace: Pace, written: string, candidates: Iterable<Candidate<T>>): Promise<readonly NearItem<T>[]> {
   const wanted = foldTerm(written.slice(0, LONGEST))

@@ -7,25 +7,25 @@ import { refusal } from '../messages.js'
 import { CONCEPT_PROPERTIES } from '../code-system/concept-properties.js'
 import type { CodeSystemProvider, ConceptIndex } from '../../code-system/index.js'
 
-/** What the property of a filter means: texts of each concept, and where they are known, the concepts of each text. */
+/** The property of a filter: the texts of each concept and, where available, the concepts of each text. */
 export interface FilterProperty {
   texts(concept: number): readonly string[]
   /**
-   * A value as texts have it, where it may be written otherwise: a code in other case, a number with more digits. @throws {OperationError}
-   * `definition-invalid` for anything else.
+   * Normalises a filter value that may be written differently: a code in another case, a number with more digits. @throws {OperationError}
+   * `definition-invalid` for an invalid value.
    */
   readonly written?: (value: string) => string
-  /** Absent when the texts are not kept by value. */
+  /** Returns the concepts by text; absent when there is no index by text. */
   readonly column?: () => Work<ReadonlyMap<string, Bitmap>>
 }
 
-/** True for the names by which a filter means the concept itself. */
+/** True for the property names that mean the concept itself. */
 export function isConceptProperty(name: string): boolean {
   return name === 'concept' || name === 'code'
 }
 
 /**
- * The property that a filter names: the concept itself, one of its standard texts, or a property that is defined for all systems, declared or used.
+ * Finds the property of a filter: the concept itself, one of its standard texts, or a property that is defined for all systems, declared or used.
  *
  * @returns `undefined` when no concept can have it.
  */
@@ -51,7 +51,7 @@ export function filterProperty(provider: CodeSystemProvider, name: string): Filt
   }
 }
 
-/** Reads what `filterProperty` needs to decide whether a concept has a property that the code system does not declare. */
+/** Builds the index that `filterProperty` needs to find out whether any concept has a property that the code system does not declare. */
 export function* preparedProperty({ header, index }: CodeSystemProvider, name: string): Work<void> {
   const isKnown = [RELATIVES, STANDARD, DEFINED, header.properties].some((names) => names.has(name))
   if (!isKnown && !isConceptProperty(name)) yield* index?.buildValues?.(name) ?? []
@@ -62,17 +62,17 @@ function* columnOf(index: ConceptIndex, name: string): Work<ReadonlyMap<string, 
   return index.values(name)
 }
 
-/** A type of properties of which not every text is a value. */
+/** A property type for which not every text is a valid value. */
 interface ValueType {
   readonly words: string
   readonly form: RegExp
-  /** The value as the text of a property has it. */
+  /** Normalises a value to the text of a property. */
   readonly text: (value: string) => string
 }
 
 const numberText = (value: string): string => String(Number(value))
 
-/** Of the other types every text is a value, or, of booleans, what the terminology ecosystem takes for a value that no concept has. */
+/** For other types every text is valid; for booleans, the terminology ecosystem treats any other text as a value that no concept has. */
 const VALUE_TYPES: ReadonlyMap<string | undefined, ValueType> = new Map([
   ['integer', { words: 'an integer', form: /^[+-]?\d+$/, text: numberText }],
   ['decimal', { words: 'a decimal', form: /^[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/, text: numberText }],
@@ -98,18 +98,18 @@ const DEFINED: ReadonlySet<string> = new Set([
   'itemWeight',
 ])
 
-/** What concepts have without stating it as a property. */
+/** Values that concepts have without stating them as properties. */
 const STANDARD: ReadonlyMap<string, (provider: CodeSystemProvider, concept: number) => readonly string[]> = new Map([
   ['display', (provider, concept) => statedTexts(provider, concept, 'display')],
   ['definition', (provider, concept) => statedTexts(provider, concept, 'definition')],
   ['designation', designationTexts],
-  // It has a default, so every concept has a value.
+  // The property has a default, so every concept has a value.
   ['inactive', (provider, concept) => [String(provider.status(concept).inactive)]],
 ])
 
 type Relatives = (provider: CodeSystemProvider, concept: number) => readonly number[]
 
-/** Nesting states them too, so what concepts state as their property is not all. */
+/** Parents and children come from the hierarchy, because properties of concepts do not include nesting. */
 const RELATIVES: ReadonlyMap<string, Relatives> = new Map<string, Relatives>([
   ['parent', ({ hierarchy }, concept) => hierarchy.parents(concept)],
   ['child', ({ hierarchy }, concept) => hierarchy.children(concept)],
@@ -120,7 +120,7 @@ function relativesBy({ header }: CodeSystemProvider, name: string): Relatives | 
   return RELATIVES.get(name) ?? (base === CONCEPT_PROPERTIES ? RELATIVES.get(standard) : undefined)
 }
 
-/** A code as the code system writes it, where it has it in another case. */
+/** Returns a code in the spelling of the code system; an unknown code is returned unchanged. */
 export function writtenCode(provider: CodeSystemProvider, code: string): string {
   const concept = provider.find(code)
   return concept === undefined ? code : provider.code(concept)

@@ -6,15 +6,15 @@ import { compileRegex } from '../../regex/index.js'
 import type { Work } from '../../work/index.js'
 import { refusal } from '../messages.js'
 
-/** What an operator over the hierarchy says about the concept that the filter names. */
+/** The rule of a hierarchy operator, relative to the concept that the filter names. */
 interface HierarchyRule {
   readonly has: (provider: CodeSystemProvider, concept: number, named: number) => boolean
   readonly all: (provider: CodeSystemProvider, named: number) => Bitmap
-  /** What holds when the code system does not have the concept named. Default: nothing. */
+  /** The result when the named concept does not exist. Default: no concepts. */
   readonly whenUnknown?: (provider: CodeSystemProvider) => ConceptSet
 }
 
-/** An operator that compares concepts by their place in the hierarchy; its property is the concept itself. */
+/** Creates an operator that compares concepts by their position in the hierarchy; its property is the concept itself. */
 function hierarchyOperator(rule: HierarchyRule): FilterOperator {
   return (provider, { property, value }) => {
     if (!isConceptProperty(property)) return undefined
@@ -34,13 +34,13 @@ function nothing(provider: CodeSystemProvider): ConceptSet {
   )
 }
 
-/** The concept and everything below it. */
+/** `is-a`: the concept and all its descendants. */
 const isA: FilterOperator = hierarchyOperator({
   has: ({ hierarchy }, concept, named) => hierarchy.isWithin(concept, named),
   all: ({ hierarchy }, named) => hierarchy.within(named),
 })
 
-/** Everything that is neither the concept nor below it. */
+/** `is-not-a`: all concepts except the named one and its descendants. */
 const isNotA: FilterOperator = hierarchyOperator({
   has: ({ hierarchy }, concept, named) => !hierarchy.isWithin(concept, named),
   all: (provider, named) => andNot(listable(provider).all(), provider.hierarchy.within(named)),
@@ -51,7 +51,7 @@ const isNotA: FilterOperator = hierarchyOperator({
     ),
 })
 
-/** Everything below the concept, without itself. */
+/** `descendent-of`: all descendants of the concept, without itself. */
 const descendentOf: FilterOperator = hierarchyOperator({
   has: ({ hierarchy }, concept, named) => concept !== named && hierarchy.isWithin(concept, named),
   all: ({ hierarchy }, named) => {
@@ -60,7 +60,7 @@ const descendentOf: FilterOperator = hierarchyOperator({
   },
 })
 
-/** What is below the concept and has nothing below itself. */
+/** `descendent-leaf`: the descendants of the concept that have no children. */
 const descendentLeaf: FilterOperator = hierarchyOperator({
   has: (provider, concept, named) => concept !== named && isLeaf(provider, concept) && provider.hierarchy.isWithin(concept, named),
   all: (provider, named) => {
@@ -76,23 +76,23 @@ function isLeaf({ hierarchy }: CodeSystemProvider, concept: number): boolean {
   return hierarchy.children(concept).length === 0
 }
 
-/** The direct children of the concept. */
+/** `child-of`: the direct children of the concept. */
 const childOf: FilterOperator = hierarchyOperator({
   has: ({ hierarchy }, concept, named) => hierarchy.parents(concept).includes(named),
   all: (provider, named) => bitmapFrom(provider.hierarchy.children(named), listable(provider).size),
 })
 
-/** The concept and everything above it. */
+/** `generalizes`: the concept and all its ancestors. */
 const generalizes: FilterOperator = hierarchyOperator({
   has: ({ hierarchy }, concept, named) => hierarchy.isWithin(named, concept),
   all: ({ hierarchy }, named) => hierarchy.above(named),
 })
 
-/** The property has exactly this value; a code of the system is compared by the system's rule for upper and lower case. */
+/** `=`: the property has exactly this value; codes are compared by the system's rule for upper and lower case. */
 const equals: FilterOperator = (provider, { property, value }) =>
   isConceptProperty(property) ? sameCode(provider, [value]) : conceptsWithOneOf(provider, property, [value])
 
-/** The property has one of these values, which are separated by commas. */
+/** `in`: the property has one of these values, which are separated by commas. */
 const isIn: FilterOperator = (provider, { property, value }) => {
   const values = value
     .split(',')
@@ -101,20 +101,20 @@ const isIn: FilterOperator = (provider, { property, value }) => {
   return isConceptProperty(property) ? sameCode(provider, values) : conceptsWithOneOf(provider, property, values)
 }
 
-/** The property has none of these values, or no value at all. */
+/** `not-in`: the property has none of these values, or no value at all. */
 const notIn: FilterOperator = (provider, filter) => {
   const within = isIn(provider, filter)
   if (within === undefined) return undefined
   return othersThan(provider, within)
 }
 
-/** The whole value of the property matches the pattern. The patterns run in linear time. */
+/** `regex`: the whole value of the property matches the pattern. Patterns run in linear time. */
 const regex: FilterOperator = (provider, { property, value }) => {
   const pattern = compileRegex(value)
   return conceptsWithValue(provider, property, (found) => pattern.matchesWhole(found))
 }
 
-/** The property has a value (`true`), or none (`false`). */
+/** `exists`: the property has a value (`true`), or none (`false`). */
 const exists: FilterOperator = (provider, { property, value }) => {
   const present = conceptsWithValue(provider, property, () => true)
   if (present === undefined || value === 'true') return present
@@ -122,7 +122,7 @@ const exists: FilterOperator = (provider, { property, value }) => {
   return othersThan(provider, present)
 }
 
-/** The concepts that have one of the values; `undefined` when there is no such property. */
+/** Returns the concepts with one of the values; `undefined` when there is no such property. */
 function conceptsWithOneOf(provider: CodeSystemProvider, property: string, values: readonly string[]): ConceptSet | undefined {
   const found = filterProperty(provider, property)
   if (found === undefined) return undefined
@@ -130,7 +130,7 @@ function conceptsWithOneOf(provider: CodeSystemProvider, property: string, value
   return accepting(provider, found, (text) => wanted.has(text))
 }
 
-/** The concepts that have a value of the property which the test accepts; `undefined` when there is no such property. */
+/** Returns the concepts with a value of the property that the test accepts; `undefined` when there is no such property. */
 function conceptsWithValue(provider: CodeSystemProvider, property: string, accept: (value: string) => boolean): ConceptSet | undefined {
   const found = filterProperty(provider, property)
   return found === undefined ? undefined : accepting(provider, found, accept)
@@ -159,7 +159,7 @@ function* unionOf(
   return bitmapOf(words, size)
 }
 
-/** The concepts with one of these codes. */
+/** Returns the concepts with one of these codes. */
 function sameCode(provider: CodeSystemProvider, codes: readonly string[]): ConceptSet {
   const found = new Set(codes.flatMap((code) => provider.find(code) ?? []))
   return readySet(
@@ -168,7 +168,7 @@ function sameCode(provider: CodeSystemProvider, codes: readonly string[]): Conce
   )
 }
 
-/** Every filter operator by its code. @see https://hl7.org/fhir/R4/valueset-filter-operator.html */
+/** Filter operators by code. @see https://hl7.org/fhir/R4/valueset-filter-operator.html */
 const FILTER_OPERATORS: ReadonlyMap<string, FilterOperator> = new Map([
   ['=', equals],
   ['is-a', isA],
@@ -184,11 +184,11 @@ const FILTER_OPERATORS: ReadonlyMap<string, FilterOperator> = new Map([
 ])
 
 /**
- * The concepts of a code system for which a filter holds.
+ * Returns the concepts of a code system that satisfy a filter.
  *
  * @param valueSet Name of the value set that has the filter, for the message.
  * @throws {OperationError} `not-supported` for an unknown operator, or a property that the code system does not have; `definition-invalid` for a value
- *   that is not of the property's type; `regex-unsupported`.
+ *   that does not fit the property's type; `regex-unsupported` for an unsupported pattern.
  */
 export function* conceptsFor(provider: CodeSystemProvider, filter: Filter, valueSet: string): Work<ConceptSet> {
   const own = provider.filter?.(filter, provider)

@@ -5,41 +5,41 @@ import { isOfVersion } from '../versions.js'
 import type { CodeInQuestion, PartPlan, ValueSetPlan } from './plan.js'
 import { keepsVersions, namesCodesOfAnyVersion } from './selection.js'
 
-/** In which versions of its system a code is looked for. */
+/** A question for a code in the versions of its system. */
 export interface VersionAsked {
   readonly scope: TerminologyScope
   readonly code: CodeInQuestion
-  /** When set, the code counts in this version of its system alone. */
+  /** When set, only this version of the code's system counts. */
   readonly only?: VersionOnly | undefined
-  /** True for excludes, which take inactive and abstract codes whatever the request says. */
+  /** True for excludes, which apply to inactive and abstract codes whatever the request says. */
   readonly excluding?: boolean
   readonly looked: LookedVersions
 }
 
-/** The version that a code counts in. */
+/** The version in which a code counts. */
 export interface VersionOnly {
-  /** `undefined` of a code system that has none. */
+  /** `undefined` for a code system without version. */
   readonly version: string | undefined
 }
 
-/** What was found of versions for one question: it is needed for each version, and would take as long as the value set has parts. */
+/** Results on versions for one question. Kept, because they are needed for each version and finding them takes time for each part of the value set. */
 export interface LookedVersions {
   readonly versions: Map<ValueSetPlan, readonly VersionOnly[]>
-  /** By the version in the code that helps to choose. */
+  /** Includes by the version of the code, which influences the choice. */
   readonly includes: Map<string | undefined, Map<ValueSetPlan, VersionedIncludes>>
 }
 
-/** Nothing found so far. */
+/** Creates an empty result. */
 export function lookedVersions(): LookedVersions {
   return { versions: new Map(), includes: new Map() }
 }
 
-/** True when the value set names more than one version of the code's system. */
+/** True if the value set names more than one version of the code's system. */
 export function isVersioned({ code }: VersionAsked, { systems }: ValueSetPlan): boolean {
   return (systems.get(code.system)?.versions.size ?? 0) > 1
 }
 
-/** The versions of the code's system that includes and excludes resolve to, the newest first; an unknown one as it is stated. */
+/** Returns the versions of the code's system that includes and excludes resolve to, the newest first; an unknown version as stated. */
 export function versionsIn({ scope, code, looked }: VersionAsked, plan: ValueSetPlan): readonly VersionOnly[] {
   const known = looked.versions.get(plan)
   if (known !== undefined) return known
@@ -51,14 +51,14 @@ export function versionsIn({ scope, code, looked }: VersionAsked, plan: ValueSet
   return sorted
 }
 
-/** The version that an include came to, or that it states when that is not known. */
+/** Returns the version that an include resolves to; if it is unknown, the stated one. */
 export function versionOf({ provider, wished }: SystemChoice): string | undefined {
   return provider === undefined ? wished : provider.header.version
 }
 
 /**
- * The version that an include or exclude resolves to, when it is of the code's system. Where versions count, the version in the code chooses that of
- * includes alone: an exclude without one is of the newest, as in the expansion.
+ * Returns the version that an include or exclude resolves to, if it is of the code's system. Where versions count, the code's version influences only
+ * the choice for includes: an exclude without version means the newest, as in expansions.
  */
 export function choiceFor(asked: VersionAsked, { family, definition }: PartPlan): SystemChoice | undefined {
   const { scope, code } = asked
@@ -70,7 +70,7 @@ function choosingVersion({ code, only, excluding }: VersionAsked): string | unde
   return excluding === true && only !== undefined ? undefined : code.version
 }
 
-/** The versions of which an exclude takes the code from what is included; `undefined` where there is but one. */
+/** Returns the versions in which an exclude removes the code from the includes; `undefined` where there is only one. */
 export function excludedVersions(
   asked: VersionAsked,
   plan: ValueSetPlan,
@@ -82,9 +82,9 @@ export function excludedVersions(
   return [choice === undefined ? undefined : { version: versionOf(choice) }]
 }
 
-/** The includes of a value set that have a say about a code. */
+/** The includes of a value set that matter for a code. */
 interface VersionedIncludes {
-  /** Those of the code's system, by the version that they resolve to. */
+  /** Includes of the code's system, by the version that they resolve to. */
   readonly byVersion: ReadonlyMap<string | undefined, readonly IndexedInclude[]>
   readonly others: readonly IndexedInclude[]
 }
@@ -94,7 +94,7 @@ interface IndexedInclude {
   readonly part: PartPlan
 }
 
-/** The includes to ask: not those of other versions of the code's system, where one resolves to the requested version. */
+/** Returns the includes to search: if one resolves to the requested version of the code's system, without those of other versions. */
 export function includesFor(asked: VersionAsked, plan: ValueSetPlan): readonly PartPlan[] {
   const wanted = asked.only ?? (asked.code.version === undefined ? undefined : { version: asked.code.version })
   if (wanted === undefined) return plan.includes
@@ -123,7 +123,7 @@ function versionedIncludes(asked: VersionAsked, plan: ValueSetPlan): VersionedIn
   return found
 }
 
-/** Of an include of another code system there is nothing to say but that it is one, and that an import of it is not known. */
+/** True if an include can matter: one of another code system matters only if it has an unknown import, or for the explanation. */
 function hasSay({ scope }: VersionAsked, { family, missing }: PartPlan): boolean {
   return family === undefined || missing.length > 0 || scope.ctx.explain !== undefined
 }

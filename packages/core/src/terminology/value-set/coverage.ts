@@ -3,19 +3,19 @@ import type { CodeSystemProvider } from '../../code-system/index.js'
 import type { Work } from '../../work/index.js'
 import { sameSystem, withCodes, type Segment } from './segment.js'
 
-/** The codes of any number of segments, gathered so that a further segment costs no more than its own codes. */
+/** The codes of any number of segments. The cost of a further segment depends only on its own codes. */
 export interface Coverage {
   add(segment: Segment): Work<void>
-  /** What a segment has besides them: besides codes of its own version, or equal codes of any. */
+  /** Returns the codes of a segment that are not covered, by codes of the same version or equal codes of any version. */
   rest(segment: Segment, versions: Versions): Work<Segment>
-  /** What a segment has in common with them, whatever the version; `undefined` when none of them is of its code system. */
+  /** Returns the covered codes of a segment, whatever the version; `undefined` when nothing of its code system is covered. */
   common(segment: Segment): Work<Segment | undefined>
 }
 
 /** Which codes are compared: those of the same version of a code system, or of every version. */
 export type Versions = 'same' | 'any'
 
-/** Makes one without codes. */
+/** Creates an empty coverage. */
 export function createCoverage(): Coverage {
   const systems = new Map<string, Covered[]>()
   const versionsOf = (provider: CodeSystemProvider): Covered[] => {
@@ -43,18 +43,18 @@ export function createCoverage(): Coverage {
   }
 }
 
-/** The codes of segments. */
+/** Creates a coverage of segments. */
 export function* coverageOf(segments: readonly Segment[]): Work<Coverage> {
   const covered = createCoverage()
   for (const segment of segments) yield* covered.add(segment)
   return covered
 }
 
-/** What is gathered for one version of a code system. */
+/** The covered codes of one version of a code system. */
 interface Covered {
   readonly provider: CodeSystemProvider
   readonly own: GrowingSet
-  /** Codes of all versions as concepts of this one, once somebody asked for them. */
+  /** Codes of all versions, as concepts of this version; built at first use. */
   any: GrowingSet | undefined
 }
 
@@ -85,7 +85,7 @@ function* everyVersion(covered: Covered, versions: readonly Covered[]): Work<Gro
 
 const STEPS = 256
 
-/** Adds the codes of a segment as concepts of a provider; by code where the versions differ. */
+/** Adds the codes of a segment as concepts of a provider; translated by code if the versions differ. */
 function* addTranslated(set: GrowingSet, provider: CodeSystemProvider, { provider: other, codes }: Segment): Work<void> {
   if (sameSystem(provider, other)) return addTo(set, codes)
   let step = 0
@@ -100,7 +100,7 @@ function addTo(set: GrowingSet, codes: Bitmap): void {
   addMembers(roomFor(set, codes.limit), codes)
 }
 
-/** The words of a set for numbers below the limit. The number of codes of a computed system grows. */
+/** Returns the words of a set with room for numbers below the limit, because the number of codes of a computed system grows. */
 function roomFor(set: GrowingSet, limit: number): Uint32Array {
   if (limit > set.bitmap.limit) {
     const words = emptyBits(Math.max(limit, set.bitmap.limit * 2))

@@ -8,22 +8,22 @@ import { missingImports, type PartPlan, type ValueSetPlan } from './plan.js'
 import { listedConcept } from './selection.js'
 import { nameOf, type ListedCode } from './value-set.js'
 
-/** The one include that decides about the codes of a code system, with its version chosen and its filters looked up. */
+/** The only include that decides about the codes of a code system, with its version and filters resolved. */
 export interface DecidingInclude {
   readonly provider: CodeSystemProvider
-  /** The code's entry in the list of codes of the include. */
+  /** Returns the entry of a concept in the include's list of codes. */
   readonly listed: (concept: number) => ListedCode | undefined
   /**
-   * True when list and filters accept the concept; false also where deciding takes long.
+   * Returns whether list and filters accept the concept; also false where the decision takes long.
    *
-   * @throws {OperationError} `not-supported` for a filter that is not understood.
+   * @throws {OperationError} `not-supported` for an unknown filter.
    */
   readonly takes: (concept: number) => boolean
 }
 
 /**
- * The include that alone decides about the codes of a system, for requests without rules about versions; `undefined` where excludes,
- * imports or several includes have a say, an import is not known, or there is something to note, such as a draft in use.
+ * Returns the only include that decides about the codes of a system, for requests without version rules; `undefined` where excludes,
+ * imports or several includes matter, an import is unknown, or there is a status note, such as on a draft in use.
  */
 export function decidingInclude(plan: ValueSetPlan, system: string): DecidingInclude | undefined {
   const [part, ...others] = plan.includes.filter(({ family }) => family === undefined || family.url === system)
@@ -53,7 +53,7 @@ function includeOf(part: PartPlan, provider: CodeSystemProvider): DecidingInclud
   }
 }
 
-/** The result of work that ends with its first step. */
+/** Returns the result of work that ends with its first step; `undefined` for longer work. */
 function atOnce<T>(work: Work<T>): T | undefined {
   const step = work.next()
   return step.done === true ? step.value : undefined

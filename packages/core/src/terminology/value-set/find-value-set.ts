@@ -7,18 +7,17 @@ import { bestVersion } from '../versions.js'
 const WHOLE = '?fhir_vs'
 
 /**
- * The value set with this canonical: one that an imported code system defines by its url, a ValueSet resource, or the one of all codes of
- * a CodeSystem, which it names in `valueSet` and which `<its url>?fhir_vs` names, too. A fragment (`url#x`) means the value set `x` that
- * the ValueSet with this url contains.
+ * Finds the value set with this canonical: an implicit one of a code system, a ValueSet resource, or the value set of all codes of a CodeSystem, whose
+ * canonical is `CodeSystem.valueSet` or `<url>?fhir_vs`. A fragment (`url#x`) means the contained value set `x` of the ValueSet with this url.
  *
  * @param version Used when the canonical has none.
- * @returns `undefined` when there is none. Without any version the newest is meant.
- * @throws {OperationError} `not-supported` when a code system was imported that may define it and that no code system of the context opens.
+ * @returns `undefined` when there is none. Without any version, the newest is returned.
+ * @throws {OperationError} `not-supported` when an imported code system that no code system of the context can open may define it.
  */
 export async function findValueSet(ctx: OperationContext, canonical: string, version?: string): Promise<Definition | undefined> {
   const { url, version: named = version, fragment } = canonicalOf(canonical)
   const implicit = await implicitDefinition(ctx, 'ValueSet', canonical)
-  // An expression in the url may have a number sign.
+  // An expression in the url may contain a number sign.
   if (implicit !== undefined && (fragment === undefined || implicit.url === canonical)) return implicit
   if (fragment !== undefined) return containedIn(await findValueSet(ctx, formatCanonical(url, named)), fragment)
   const found = await ctx.content.find('ValueSet', 'url', url)
@@ -32,7 +31,7 @@ export async function findValueSet(ctx: OperationContext, canonical: string, ver
   return undefined
 }
 
-/** A value set inside another one, with the others next to it, to which it may refer. */
+/** Returns a contained value set, together with the other contained resources, to which it may refer. */
 function containedIn(container: Definition | undefined, id: string): Definition | undefined {
   const contained = container && containedValueSet(container.resource, id)
   if (container === undefined || contained === undefined) return undefined
@@ -41,12 +40,12 @@ function containedIn(container: Definition | undefined, id: string): Definition 
   return { ...others, url: `${url}#${id}`, resource, ...(key !== undefined && { key: `${key}#${id}` }), parsing: undefined }
 }
 
-/** The value set with this id among those that a ValueSet contains. */
+/** Finds the contained value set with this id. */
 export function containedValueSet(resource: JsonObject, id: string): JsonObject | undefined {
   return objectsAt(resource, 'contained').find((item) => item['resourceType'] === 'ValueSet' && stringAt(item, 'id') === id)
 }
 
-/** @see https://hl7.org/fhir/R4/codesystem-definitions.html#CodeSystem.valueSet */
+/** Creates the value set of all codes of a CodeSystem. @see https://hl7.org/fhir/R4/codesystem-definitions.html#CodeSystem.valueSet */
 function allCodesOf(system: Definition, url: string): Definition {
   const include = { system: system.url, ...(system.version !== undefined && { version: system.version }) }
   const resource = {

@@ -19,10 +19,10 @@ import { containedValueSet, findValueSet } from './find-value-set.js'
 import { completePlan, type PartPlan, type ValueSetPlan } from './plan.js'
 
 /**
- * Looks up everything that a value set refers to. A value set that is imported on several ways is looked up once.
+ * Resolves everything that a value set refers to. A value set that is imported on several paths is resolved once.
  *
- * @throws {OperationError} `unprocessable` for a circle of imports; `too-costly` when imports go deeper than `maxImportDepth`, and for too many versions of a code system;
- *   `definition-invalid` for a value set that defines nothing, a malformed element or a filter without value.
+ * @throws {OperationError} `unprocessable` for circular imports; `too-costly` for imports deeper than `maxImportDepth` and for too many versions of a code
+ *   system; `definition-invalid` for a value set that defines nothing, a malformed element or a filter without value.
  */
 export function makePlan(scope: TerminologyScope, valueSet: ValueSetDefinition): Promise<ValueSetPlan> {
   return planOf({ scope, made: new Map(), path: [] }, valueSet.canonical ?? '', valueSet)
@@ -32,12 +32,12 @@ interface Making {
   readonly scope: TerminologyScope
   /** Finished plans by key. */
   readonly made: Map<string, ValueSetPlan>
-  /** The value sets that are being made, outermost first. */
+  /** The value sets that are being resolved, outermost first. */
   readonly path: readonly Step[]
 }
 
 interface Step {
-  /** Canonical; for a contained value set that of its container, and `#id`. */
+  /** Canonical; for a contained value set, the key of its container and `#id`. */
   readonly key: string
   readonly valueSet: ValueSetDefinition
 }
@@ -68,7 +68,7 @@ async function planOf(making: Making, key: string, valueSet: ValueSetDefinition)
   return plan
 }
 
-/** Among the includes that state a version of one system the newest comes first, so that it wins over equal codes; the others stay in their places. */
+/** Sorts includes that state a version of the same system, the newest first, so that it wins over equal codes; other includes keep their positions. */
 function inVersionOrder(plans: readonly PartPlan[]): readonly PartPlan[] {
   const bySystem = Map.groupBy(plans, sortedSystem)
   if (bySystem.size === plans.length) return plans
@@ -100,7 +100,7 @@ async function partPlans(making: Making, valueSet: ValueSetDefinition, kind: Par
 }
 
 /**
- * The include or exclude itself; where its version is `*`, one for each known version of the code system.
+ * Returns the include or exclude itself; if its version is `*`, one for each known version of the code system.
  *
  * @see https://hl7.org/fhir/R4/valueset-definitions.html#ValueSet.compose.include.version
  */
@@ -141,7 +141,7 @@ async function preparedFamily(scope: TerminologyScope, system: string, include: 
   return found
 }
 
-/** The canonical with the version that the request wants: in any case, or where the import states none. */
+/** Adds the version that the request states, either as forced version or as default for an import without version. */
 function pinned({ rules }: TerminologyScope, stated: string): string {
   const { url, version, fragment } = canonicalOf(stated)
   if (url === '') return stated
@@ -163,7 +163,7 @@ async function importedPlan(making: Making, canonical: string): Promise<ValueSet
   return planOf(making, formatCanonical(found.url, found.version), definedValueSet(making.scope.ctx.cache, found))
 }
 
-/** A contained value set belongs to the outermost one around it. */
+/** Finds a contained value set in the innermost value set on the path that contains it. */
 function containedPlan(making: Making, reference: string): Promise<ValueSetPlan> | undefined {
   const holder = making.path.findLast(({ valueSet }) => containedValueSet(valueSet.resource, reference.slice(1)) !== undefined)
   const contained = holder === undefined ? undefined : containedValueSet(holder.valueSet.resource, reference.slice(1))
@@ -188,7 +188,7 @@ function tooDeep(valueSet: ValueSetDefinition): OperationError {
   return new OperationError('too-costly', `Value set imports are nested too deeply at ${quoted(nameOf(valueSet))}.`)
 }
 
-/** Read as absent, a malformed list of codes or filters would let every code of the system in. */
+/** Refuses malformed elements, because a malformed list of codes or filters that is read as absent would include every code of the system. */
 function refuseMalformed(valueSet: ValueSetDefinition): void {
   if (valueSet.malformed === undefined) return
   throw new OperationError('definition-invalid', `The value set ${quoted(nameOf(valueSet))} has a malformed element.`, {
@@ -196,7 +196,7 @@ function refuseMalformed(valueSet: ValueSetDefinition): void {
   })
 }
 
-/** A value set with only one page of its expansion would silently lack the codes of other pages. */
+/** Refuses a value set without content, or with only one page of an expansion, which would silently lack the codes of other pages. */
 function refuseEmpty(valueSet: ValueSetDefinition): void {
   const { resource, includes } = valueSet
   const expansion = objectAt(resource, 'compose') === undefined ? objectAt(resource, 'expansion') : undefined
@@ -208,7 +208,7 @@ function refuseEmpty(valueSet: ValueSetDefinition): void {
   })
 }
 
-/** @see https://hl7.org/fhir/R4/valueset.html#invs vsd-1, vsd-2 */
+/** Checks the invariants vsd-1 and vsd-2. @see https://hl7.org/fhir/R4/valueset.html#invs */
 function refuseWithoutSystem({ system, concepts, filters, imports }: PartDefinition, { valueSet, path }: PartLocation): void {
   if (system !== undefined || (imports.length > 0 && concepts === undefined && filters.length === 0)) return
   throw new OperationError('definition-invalid', `The value set ${quoted(nameOf(valueSet))} has an include without system.`, {

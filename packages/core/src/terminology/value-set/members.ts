@@ -17,20 +17,20 @@ import { keepsVersions, namesCodesOfAnyVersion } from './selection.js'
 import { joined, sameSystem, withCodes, type Segment } from './segment.js'
 import { nameOf } from './value-set.js'
 
-/** All codes of a value set, without any object for a code. */
+/** All codes of a value set, without an object per code. */
 export interface Members {
   readonly segments: readonly Segment[]
-  /** The versions of code systems that were used, each once, in the order of their use. */
+  /** The code system versions that were used, each once, in the order of their use. */
   readonly systems: readonly SystemChoice[]
-  /** True when equal codes of different versions were taken for one. */
+  /** True if equal codes of different versions were merged. */
   readonly merged: boolean
 }
 
 /**
- * Works out the codes of a value set.
+ * Computes the codes of a value set.
  *
  * @throws {OperationError} `content-not-found` for an unknown import, code system or version; `unprocessable` for a version that a check forbids;
- *   `not-supported` for a filter that is not understood or a code system whose codes cannot be listed.
+ *   `not-supported` for an unknown filter or a code system whose codes cannot be listed.
  */
 export function* membersOf(scope: TerminologyScope, plan: ValueSetPlan): Work<Members> {
   const systems = new Map<string, SystemChoice>()
@@ -40,7 +40,7 @@ export function* membersOf(scope: TerminologyScope, plan: ValueSetPlan): Work<Me
 
 interface Evaluation {
   readonly scope: TerminologyScope
-  /** By origin and canonical, in the order of their use. */
+  /** Choices by origin and canonical, in the order of their use. */
   readonly systems: Map<string, SystemChoice>
   readonly done: Map<ValueSetPlan, Outcome>
 }
@@ -62,14 +62,14 @@ function* evaluated(evaluation: Evaluation, plan: ValueSetPlan): Work<Outcome> {
   return outcome
 }
 
-/** The segment without inactive codes. */
+/** Removes inactive codes from a segment. */
 export function* activeCodes(segment: Segment): Work<Segment> {
   const index = listable(segment.provider)
   yield* index.buildInactive?.() ?? []
   return withCodes(segment, andNot(segment.codes, index.inactive()))
 }
 
-/** The segment without abstract codes. */
+/** Removes abstract codes from a segment. */
 export async function selectableCodes(pace: Pace, segment: Segment): Promise<Segment> {
   const { header } = segment.provider
   const index = listable(segment.provider)
@@ -86,7 +86,7 @@ export async function selectableCodes(pace: Pace, segment: Segment): Promise<Seg
 
 const NOT_SELECTABLE = `${CONCEPT_PROPERTIES}#notSelectable`
 
-/** What includes have, each code once. */
+/** Returns the codes of all includes, each once. */
 function* union(evaluation: Evaluation, plan: ValueSetPlan): Work<Outcome> {
   const all: Segment[] = []
   const covered = createCoverage()
@@ -105,7 +105,7 @@ function* union(evaluation: Evaluation, plan: ValueSetPlan): Work<Outcome> {
   return { segments: all, merged }
 }
 
-/** False for a segment that has nothing besides the others. Kept, such segments would double at every level of imports. */
+/** False for a segment that adds nothing to the others. Otherwise the number of such segments would double at every level of imports. */
 function adds({ codes, made, provider }: Segment, others: readonly Segment[]): boolean {
   if (codes.count() > 0) return true
   return (
@@ -113,7 +113,7 @@ function adds({ codes, made, provider }: Segment, others: readonly Segment[]): b
   )
 }
 
-/** What is left of the included codes without those of the excludes. */
+/** Removes the codes of the excludes from the included codes. */
 function* excluded(evaluation: Evaluation, plan: ValueSetPlan, included: Outcome): Work<Outcome> {
   const covered = { same: createCoverage(), any: createCoverage() }
   for (const part of plan.excludes) {
@@ -134,7 +134,7 @@ function* excluded(evaluation: Evaluation, plan: ValueSetPlan, included: Outcome
   return { segments: left, merged }
 }
 
-/** What an include or exclude has. @param others Other versions of the code system whose codes it takes too. */
+/** Returns the codes of an include or exclude. @param others Other versions of the code system to which it also applies. */
 function* segmentsOf(evaluation: Evaluation, part: PartPlan, others: Iterable<CodeSystemProvider> = []): Work<readonly Segment[]> {
   const { scope } = evaluation
   const segments = yield* partSegments(evaluation, part, others)
@@ -163,7 +163,7 @@ function noteUse({ systems }: Evaluation, choice: SystemChoice, { header }: Code
   if (!systems.has(name)) systems.set(name, choice)
 }
 
-/** The codes of segments that each of the others has too. */
+/** Returns the codes of segments that are also in each of the others. */
 function* inEach(segments: readonly Segment[], others: readonly (readonly Segment[])[]): Work<readonly Segment[]> {
   let left = segments
   for (const other of others) {
@@ -215,7 +215,7 @@ function madeCodes({ grammar }: CodeSystemProvider, { filters }: PartPlan): Pick
 
 function* allOf(provider: CodeSystemProvider, sets: readonly ConceptSet[]): Work<Segment['codes']> {
   const [first, ...others] = sets
-  // A filter is tried on every concept that was met, and those that a grammar made are not listed.
+  // A filter is tested on every concept found so far, including codes formed by a grammar, which must not be listed.
   if (provider.grammar !== undefined || first === undefined) return yield* inAll(listable(provider).all(), sets)
   return yield* inAll(yield* first.all(), others)
 }

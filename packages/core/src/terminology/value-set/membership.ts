@@ -19,29 +19,30 @@ import type { CodeInQuestion, PartPlan, Membership, ValueSetPlan } from './plan.
 import { listedConcept, meetsFilters, namesCodesOfAnyVersion, type FilterTest } from './selection.js'
 import { nameOf } from './value-set.js'
 
-/** Which members do not count. */
+/** Options of a membership question. */
 export interface MembershipOptions {
+  /** True: inactive codes do not count. Default false. */
   readonly activeOnly?: boolean | undefined
   /** False: abstract codes do not count. Default true. */
   readonly abstract?: boolean | undefined
-  /** True: what an include lists is believed even when its code system is not known. */
+  /** True: codes that an include lists count even if their code system is unknown. Default false. */
   readonly trustLists?: boolean | undefined
 }
 
-/** Asks value sets about one code. */
+/** A question whether value sets contain a code. */
 export interface MembershipQuestion {
   readonly scope: TerminologyScope
   readonly code: CodeInQuestion
   readonly options: MembershipOptions
-  /** Decides about filters: `filterAnswers`, or `holdsAtOnce` after `preparedFilters`. */
+  /** Tests filters: a result of `filterAnswers`, or `holdsAtOnce` after `preparedFilters`. */
   readonly holds: FilterTest
 }
 
 /**
- * Decides whether a code is in a value set, without listing it. A value set that is imported on several ways is asked once.
- * It takes a few steps for each include and exclude.
+ * Decides whether a code is in a value set, without listing it. A value set that is imported on several paths is searched once.
+ * Takes a few steps for each include and exclude.
  *
- * @throws {OperationError} `not-supported` for a filter that is not understood.
+ * @throws {OperationError} `not-supported` for an unknown filter.
  */
 export function membershipIn(question: MembershipQuestion, plan: ValueSetPlan): Membership {
   const asking = { ...question, done: new Map(), looked: lookedVersions() }
@@ -49,11 +50,11 @@ export function membershipIn(question: MembershipQuestion, plan: ValueSetPlan): 
 }
 
 interface Asking extends MembershipQuestion, VersionAsked {
-  /** Answers by value set, apart for each way of asking. */
+  /** Answers by options of the question and by value set. */
   readonly done: Map<string, Map<ValueSetPlan, Membership>>
 }
 
-/** The code is looked for in one version after the other, the newest first. One in which it has its display is preferred. */
+/** Searches one version after the other, the newest first. A version in which the code has the given display is preferred. */
 function inSomeVersion(asking: Asking, plan: ValueSetPlan): Membership {
   if (!isVersioned(asking, plan)) return asked({ ...asking, only: undefined }, plan)
   const answers: Membership[] = []
@@ -98,7 +99,7 @@ function answersOf({ done, only, excluding, options }: Asking): Map<ValueSetPlan
   return known
 }
 
-/** What one include says, after the excludes. */
+/** The answer of one include, after the excludes. */
 interface TriedInclude {
   readonly included: boolean
   readonly answer: Membership
@@ -134,7 +135,7 @@ function tryInclude(asking: Asking, plan: ValueSetPlan, { part, excluded }: Tria
   return { included: true, answer: rest }
 }
 
-/** True for a member that is of the version in the code, if there is one. */
+/** True for a member in the version that the code states, if any. */
 function isMeant({ state, provider }: Membership, { code, only }: Asking): boolean {
   return state === 'in' && (only !== undefined || code.version === undefined || isOfVersion(code.version, provider?.header.version))
 }
@@ -149,13 +150,13 @@ function decisiveOf(answers: readonly Membership[]): Membership | undefined {
   )
 }
 
-/** Everything that one include or exclude demands. The first decides the version; in the others an equal code of any version will do. */
+/** Tests all conditions of an include or exclude. The first decides the version; for the others, an equal code of any version is enough. */
 function inPart(asking: Asking, part: PartPlan, bars: MembershipOptions): Membership {
   if (part.missing.length > 0) return { state: 'unknown', choices: [] }
   const [first, ...others] = part.imports
   const own = part.family === undefined && first !== undefined ? barredFrom(asked(asking, first), bars) : inSystem(asking, part, bars)
   if (own.state !== 'in' || first === undefined) return own
-  // Whether a code is inactive or abstract is for the version that decides.
+  // Only the deciding version matters for whether a code is inactive or abstract.
   const unbarred = { ...asking, options: { trustLists: asking.options.trustLists } }
   const more: Membership[] = []
   for (const imported of part.family === undefined ? others : part.imports) {
@@ -165,14 +166,14 @@ function inPart(asking: Asking, part: PartPlan, bars: MembershipOptions): Member
   return missed === undefined ? own : { ...missed, choices: choicesOf([own, ...more]) }
 }
 
-/** An imported value set may take what this one does not. */
+/** Applies the options of this value set to an imported code. */
 function barredFrom(answer: Membership, bars: MembershipOptions): Membership {
   const { provider, concept } = answer
   const barred = provider === undefined || concept === undefined ? undefined : barrier(provider.status(concept), bars)
   return barred === undefined ? answer : { ...answer, state: 'out', barred }
 }
 
-/** Each choice once: an answer that is used again has the same ones, which would double at every level of imports. */
+/** Returns each choice once, because the choices of a reused answer would double at every level of imports. */
 function choicesOf(tried: readonly Membership[]): readonly SystemChoice[] {
   if (tried.length === 1) return tried[0]?.choices ?? []
   return [...new Set(tried.flatMap(({ choices }) => choices))]
@@ -208,12 +209,12 @@ function selected(provider: CodeSystemProvider, part: PartPlan, { concept, bars,
   return { ...found, state: 'in', ...(knowingly && { knowingly }) }
 }
 
-/** False for a code that a grammar made and that the filters do not take. */
+/** False for a code formed by a grammar that the filters do not accept. */
 function takesMade({ grammar }: CodeSystemProvider, { filters }: PartPlan, concept: number): boolean {
   return grammar?.isMade(concept) !== true || grammar.admits(filters)
 }
 
-/** What can be decided without the code system. */
+/** Decides without the code system, as far as possible. */
 function withoutSystem(
   { definition, filters }: PartPlan,
   { code }: CodeInQuestion,
@@ -223,7 +224,7 @@ function withoutSystem(
   return definition.listed(code) === undefined ? 'out' : 'in'
 }
 
-/** Unknown codes of a fragment may exist nevertheless, so they are in a set of all codes. */
+/** True if unknown codes count: those of a fragment may exist, so they are in a set of all its codes. */
 function isOpen(provider: CodeSystemProvider, { definition }: PartPlan): boolean {
   return !provider.header.complete && definition.concepts === undefined && definition.filters.length === 0
 }

@@ -14,12 +14,12 @@ import type { ParameterReader } from '../../parameters/index.js'
 export interface ValueSetByUrl {
   /** Canonical, with or without version. */
   readonly url: string
-  /** Used when the url has none. */
+  /** Version; used when the url has none. */
   readonly valueSetVersion?: string | undefined
   readonly valueSet?: undefined
 }
 
-/** A value set that is given itself. */
+/** A value set as a resource. */
 export interface GivenValueSet {
   /** A ValueSet resource. */
   readonly valueSet: object
@@ -27,26 +27,26 @@ export interface GivenValueSet {
   readonly valueSetVersion?: string | undefined
 }
 
-/** How a request names a value set: by `url`, or by the `valueSet` itself. */
+/** How a request names a value set: by `url`, or as a resource in `valueSet`. */
 export type ValueSetName = ValueSetByUrl | GivenValueSet
 
-/** The same as plain JavaScript may pass it: both, or none. */
+/** `ValueSetName` as plain JavaScript may pass it: perhaps both members, or none. */
 export interface LooseValueSetName {
   readonly valueSet?: object | undefined
   readonly url?: string | undefined
   readonly valueSetVersion?: string | undefined
 }
 
-/** The error for two names of one value set; `expression` are the members or parameters. */
+/** Creates the error for a value set that is named twice. @param expression The members or parameters. */
 export function bothNames(expression: readonly string[]): OperationError {
   return new OperationError('parameter-invalid', 'The value set is named twice: only one of url and valueSet may be given.', { expression })
 }
 
 /**
- * The value set that a request names.
+ * Finds the value set that a request names.
  *
- * @throws {OperationError} `not-found` when there is none; `parameter-required` when none is named; `parameter-invalid` for a url together with a
- *   value set, and for two versions.
+ * @throws {OperationError} `not-found` when it does not exist; `parameter-required` when none is named; `parameter-invalid` for a url together with a
+ *   value set, and for two different versions.
  */
 export async function namedValueSet(ctx: OperationContext, name: LooseValueSetName): Promise<ValueSetDefinition> {
   const found = await foundValueSet(ctx, name)
@@ -72,10 +72,10 @@ function refuseOtherVersion(version: string | undefined, asked: string | undefin
 }
 
 /**
- * How a request names a value set: the id in its path, `valueSet`, `url`, or `context`, an element that is bound to it.
+ * Reads how a request names a value set: by the id in its path, `valueSet`, `url`, or `context`, an element that is bound to it.
  *
- * @throws {OperationError} `not-found` for an unknown id; `parameter-required` when nothing names one; `parameter-invalid` for a second name,
- *   except the url of what has the id; as `boundValueSet`.
+ * @throws {OperationError} `not-found` for an unknown id; `parameter-required` when none is named; `parameter-invalid` for a second name,
+ *   except the url of the instance; as `boundValueSet`.
  */
 export async function readValueSetName(ctx: OperationContext, request: OperationRequest, reader: ParameterReader): Promise<ValueSetName> {
   const [url, valueSet, context] = [reader.text('url'), reader.resource('valueSet'), reader.text('context')]
@@ -110,11 +110,11 @@ function refuseBeside(reader: ParameterReader, names: readonly string[]): void {
 }
 
 /**
- * The canonical of the value set that an element is bound to.
+ * Returns the canonical of the value set that an element is bound to.
  *
  * @param context `<canonical of a StructureDefinition>#<id or path of the element>`.
- * @throws {OperationError} `not-found` for an unknown StructureDefinition; `parameter-value` for another form, and for an element that it does not have
- *   or that is bound to no value set.
+ * @throws {OperationError} `not-found` for an unknown StructureDefinition; `parameter-value` for another form, and for an element that does not exist
+ *   or is not bound to a value set.
  * @see https://hl7.org/fhir/R4/valueset-operation-expand.html
  */
 async function boundValueSet(ctx: OperationContext, context: string): Promise<string> {

@@ -7,20 +7,20 @@ import { missingImports, withImports, type PartPlan, type ValueSetPlan } from '.
 import { isPage, readValueSet, type PartDefinition, type ValueSetDefinition } from './value-set.js'
 
 /**
- * The context for a value set that contains code systems; `undefined` where it contains none.
- * An include names one by its url: a system of the form `#id` is not an absolute address, which R4 demands, and would be the system of every code.
+ * Creates the context for a value set with contained code systems; `undefined` where it contains none. Includes name them by url: a system of the form
+ * `#id` is not an absolute address, as R4 requires, and would become the system of the codes.
  */
 export function withContainedSystems(ctx: OperationContext, { resource }: ValueSetDefinition): OperationContext | undefined {
   const contained = objectsAt(resource, 'contained').filter((item) => item['resourceType'] === 'CodeSystem')
   return contained.length === 0 ? undefined : withCodeSystems(ctx, contained)
 }
 
-/** The context in which the CodeSystem of a request is the only one with its url; without one, the context itself. */
+/** Creates a context in which the CodeSystem of a request is the only one with its url; without one, returns the context itself. */
 export function withGivenSystem(ctx: OperationContext, codeSystem: object | undefined): OperationContext {
   return isObject(codeSystem) ? withCodeSystems(ctx, [codeSystem]) : ctx
 }
 
-/** The context in which code systems take the place of all others with their urls, whatever their versions. */
+/** Creates a context in which the code systems replace all others with their urls, whatever their versions. */
 function withCodeSystems(ctx: OperationContext, codeSystems: readonly JsonObject[]): OperationContext {
   const layer = codeSystemsLayer(codeSystems)
   const content = ctx.content.with(layer)
@@ -31,21 +31,21 @@ function withCodeSystems(ctx: OperationContext, codeSystems: readonly JsonObject
   return { ...ctx, content: { ...content, find } }
 }
 
-/** Code systems by their urls. */
+/** Creates a layer of code systems, found by url. */
 function codeSystemsLayer(resources: readonly JsonObject[]): ContentLayer {
   const systems = resources.flatMap((resource) => definitionOf(resource) ?? [])
   return { find: async (type, by, value) => (by === 'url' ? systems.filter((one) => one.type === type && one.url === value) : []) }
 }
 
-/** A plan, and the scope that it was made in. */
+/** A plan with its scope. */
 export interface PlanInScope {
   readonly scope: TerminologyScope
   readonly plan: ValueSetPlan
 }
 
 /**
- * The plan of the expansion that a value set carries, where the value set cannot be worked out, as code systems or value sets that it needs are not known: what the
- * expansion says about codes of unknown systems stands for these. `undefined` where nothing is missing, or where there is no expansion with all codes.
+ * Creates a plan from the expansion in a ValueSet resource, if code systems or value sets that it needs are unknown: the entries of the expansion then
+ * define the codes of the unknown systems. `undefined` where nothing is missing, or where there is no complete expansion.
  */
 export async function planOfExpansion({ scope, plan }: PlanInScope, options: ScopeOptions): Promise<PlanInScope | undefined> {
   const { resource } = plan.valueSet
@@ -67,7 +67,7 @@ function lacksSystem({ family, definition: { version } }: PartPlan): boolean {
   return family !== undefined && (version === undefined ? family.unknown : !family.has(version))
 }
 
-/** Said of expansions that do not have all codes. */
+/** Extensions of incomplete expansions. */
 const OPEN: ReadonlySet<unknown> = new Set(
   ['unclosed', 'toocostly'].map((name) => `http://hl7.org/fhir/StructureDefinition/valueset-${name}`),
 )
@@ -76,7 +76,7 @@ function isWhole(expansion: JsonObject | undefined): boolean {
   return expansion !== undefined && !isPage(expansion) && !objectsAt(expansion, 'extension').some(({ url }) => OPEN.has(url))
 }
 
-/** What an expansion says about codes of a system, which need not be all that it has. */
+/** Creates a fragment of a code system from the entries of an expansion. */
 function systemOf({ system, version, concepts = [] }: PartDefinition): JsonObject {
   const concept = concepts.map(({ concept: listed }) => ({
     ...listed,

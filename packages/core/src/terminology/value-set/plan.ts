@@ -4,54 +4,54 @@ import type { SystemChoice, SystemFamily } from '../code-system/system-family.js
 import type { CodeSystemProvider, Filter } from '../../code-system/index.js'
 import { nameOf, type PartDefinition, type ListedCode, type ValueSetDefinition } from './value-set.js'
 
-/** A value set with everything that it refers to looked up. */
+/** A value set with everything that it refers to resolved. */
 export interface ValueSetPlan {
   readonly valueSet: ValueSetDefinition
-  /** True for a value set that another one contains. */
+  /** True for a contained value set. */
   readonly contained: boolean
   readonly includes: readonly PartPlan[]
   readonly excludes: readonly PartPlan[]
-  /** Whether equal codes of different versions are one code; each side has its own default when absent. */
+  /** Whether equal codes of different versions are the same code; when absent, includes and excludes have different defaults. */
   readonly versionsMatch?: boolean
   /** The value sets that its includes and excludes import, each once. */
   readonly imported: ReadonlySet<ValueSetPlan>
-  /** The code systems that it takes or excludes codes of, imports included, by url. */
+  /** The code systems whose codes it includes or excludes, also through imports, by url. */
   readonly systems: ReadonlyMap<string, NamedSystem>
-  /** Its own includes and excludes with filters, by url of their code system. */
+  /** Its own includes and excludes with filters, by url of the code system. */
   readonly filtered: ReadonlyMap<string, readonly PartPlan[]>
 }
 
-/** A code system as a value set names it. */
+/** A code system with the versions that a value set names. */
 export interface NamedSystem {
   readonly family: SystemFamily
-  /** The versions that includes and excludes state; `undefined` is among them when one states none. */
+  /** The versions that includes and excludes state; contains `undefined` if one states none. */
   readonly versions: ReadonlySet<string | undefined>
 }
 
-/** One include or exclude, looked up. */
+/** A resolved include or exclude. */
 export interface PartPlan {
   readonly kind: 'include' | 'exclude'
-  /** The value set that has it. */
+  /** The value set that it belongs to. */
   readonly valueSet: ValueSetDefinition
-  /** FHIRPath in that value set: `ValueSet.compose.include[0]`. */
+  /** FHIRPath in the value set: `ValueSet.compose.include[0]`. */
   readonly path: string
   readonly definition: PartDefinition
-  /** Absent for an include of value sets alone. */
+  /** The code system; absent for an include of only value sets. */
   readonly family?: SystemFamily
   readonly filters: readonly Filter[]
   readonly imports: readonly ValueSetPlan[]
-  /** Imports that are not known, each as `url|version` or url. */
+  /** Unknown imports, each as `url|version` or url. */
   readonly missing: readonly string[]
 }
 
-/** A value set whose includes and excludes are looked up. */
+/** A value set with resolved includes and excludes. */
 export type LookedUpValueSet = Omit<ValueSetPlan, 'imported' | 'systems' | 'filtered'>
 
-/** Most versions of one code system that a value set may name: whether a code is in it is asked of one after the other. */
+/** Maximum number of versions of one code system in a value set, because membership is tested in one after the other. */
 const MOST_VERSIONS = 100
 
 /**
- * The plan of a value set whose includes and excludes are looked up.
+ * Creates the plan of a value set with resolved includes and excludes.
  *
  * @throws {OperationError} `too-costly` for one that names too many versions of a code system.
  */
@@ -92,19 +92,19 @@ function tooManyVersions({ valueSet }: LookedUpValueSet, { url }: SystemFamily):
   )
 }
 
-/** The includes and excludes of a value set. */
+/** Returns the includes and excludes of a value set. */
 export function everyPart({ includes, excludes }: Pick<ValueSetPlan, 'includes' | 'excludes'>): readonly PartPlan[] {
   return [...includes, ...excludes]
 }
 
-/** The plan and all plans that it imports, each once, importers first. */
+/** Returns the plan and all plans that it imports, each once, importing plans first. */
 export function withImports(plan: ValueSetPlan): readonly ValueSetPlan[] {
   const found = new Set([plan])
   for (const one of found) for (const imported of one.imported) found.add(imported)
   return [...found]
 }
 
-/** Imports that are not known, of the plan and of all that it imports. */
+/** Returns the unknown imports of the plan and of all plans that it imports. */
 export function missingImports(plan: ValueSetPlan): readonly string[] {
   return withImports(plan).flatMap((one) => everyPart(one).flatMap(({ missing }) => missing))
 }
@@ -118,20 +118,21 @@ export interface CodeInQuestion {
   readonly display?: string | undefined
 }
 
-/** Whether a code is in a value set, and what was seen on the way. */
+/** Whether a code is in a value set, with details. */
 export interface Membership {
-  /** `unknown` when a code system that the value set takes the code from is not known. */
+  /** `unknown` when a code system that matters for the code is unknown. */
   readonly state: 'in' | 'out' | 'unknown'
-  /** Versions that includes of the code's system came to, in the order in which they were tried. */
+  /** Versions that includes of the code's system resolve to, in the order in which they were tried. */
   readonly choices: readonly SystemChoice[]
   /** The version that decided. */
   readonly provider?: CodeSystemProvider
   readonly concept?: number
-  /** The code's entry in a list of codes, and the name of the value set that has the list. */
+  /** The code's entry in a list of codes. */
   readonly listed?: ListedCode
+  /** Name of the value set that has the list. */
   readonly owner?: string
-  /** True when the value set takes the concept knowing that it is inactive. */
+  /** True if a filter of the value set explicitly selects inactive concepts. */
   readonly knowingly?: boolean
-  /** Why a code that the definition selects is out nevertheless. */
+  /** Why a code that the definition selects does not count. */
   readonly barred?: 'inactive' | 'abstract'
 }

@@ -15,35 +15,35 @@ import { chooseVersion } from '../code-system/system-family.js'
 import { standInNotes, statusNotes, type StatusNote } from '../status-check.js'
 import { standIns } from './segment.js'
 
-/** The value set that a request names, and by which rules it is looked at. */
+/** The value set that a request names, and the rules for it. */
 export interface ValueSetQuestion extends LooseValueSetName {
   readonly rules?: VersionRules | undefined
-  /** Canonicals of code systems of which nothing is included. */
+  /** Canonicals of code systems whose codes are left out. */
   readonly excludeSystems?: readonly string[] | undefined
   /** Canonicals of supplements that must be used. */
   readonly useSupplement?: readonly string[] | undefined
 }
 
-// Who lists codes hands over how, and who checks codes as well: so neither loads what only the other needs.
+// Callers pass these functions, so that code that lists codes does not load the code that checks codes, and vice versa.
 /** `membersOf`. */
 type ListMembers = (scope: TerminologyScope, plan: ValueSetPlan) => Work<Members>
 /** `decidingInclude`. */
 type Decide = typeof decidingInclude
 
-/** A value set with everything that it refers to looked up. */
+/** A value set with everything that it refers to resolved. */
 export interface PlannedValueSet {
   readonly scope: TerminologyScope
   readonly plan: ValueSetPlan
-  /** Its codes, worked out at first use by `membersOf`. @throws {OperationError} as that. */
+  /** Returns its codes, computed at first use by `membersOf`. @throws {OperationError} as `membersOf`. */
   readonly members: (list: ListMembers) => Promise<Members>
-  /** The definitions that these members come from, collected once. */
+  /** Returns the definitions that these members come from, collected once. */
   readonly used: (members: Members) => UsedDefinitions
-  /** The include that decides about the codes of a system, found once; absent where not only definitions decide. */
+  /** Returns the only include that decides about the codes of a system, found once; absent where options of the request also matter. */
   readonly deciding?: (decide: Decide, system: string) => DecidingInclude | undefined
 }
 
 /**
- * Looks up the value set that a request names. What only definitions decide is kept until one of them changes.
+ * Resolves the value set that a request names. Results that depend only on definitions are kept until one of them changes.
  *
  * @throws {OperationError} as `namedValueSet`, `terminologyScope` and `makePlan`.
  */
@@ -66,7 +66,7 @@ export async function plannedValueSet(ctx: OperationContext, question: ValueSetQ
   return planned(scope, made)
 }
 
-/** Nothing when not only definitions decide, or when an explanation is requested. */
+/** Returns the kept results; `undefined` when options of the request also matter, or when an explanation is requested. */
 function keptFor({ content, explain }: OperationContext, question: ValueSetQuestion): Kept | undefined | Promise<Kept> {
   return explain !== undefined || hasOwnRules(question) ? undefined : content.kept?.()
 }
@@ -79,10 +79,10 @@ interface KeptPlan {
   readonly plan: ValueSetPlan
   readonly members: (list: ListMembers) => Work<Members>
   readonly used: (members: Members) => UsedDefinitions
-  /** Drops the unfinished list of members, which would stay in memory for every value set whose expansion fails. */
+  /** Drops the unfinished list of members, which would otherwise stay in memory for every value set whose expansion fails. */
   readonly giveUp: () => void
   readonly deciding: (decide: Decide, system: string) => DecidingInclude | undefined
-  /** False once a code system of the plan has become one for a single request. */
+  /** False once a code system of the plan holds codes of a single request. */
   readonly lasts: () => boolean
 }
 
@@ -123,9 +123,9 @@ function planned(scope: TerminologyScope, kept: KeptPlan): PlannedValueSet {
 }
 
 /**
- * A value set without what it, or a value set that it imports, includes of some code systems. They need not be known.
+ * Removes the codes of some code systems from a value set and its imports. The code systems may be unknown.
  *
- * @param excluded Canonicals of the code systems; one without version means every version.
+ * @param excluded Canonicals of the code systems; without a version, all versions.
  */
 async function withoutSystems(scope: TerminologyScope, plan: ValueSetPlan, excluded: readonly string[]): Promise<ValueSetPlan> {
   if (excluded.length === 0) return plan
@@ -155,7 +155,7 @@ async function withoutSystems(scope: TerminologyScope, plan: ValueSetPlan, exclu
   return reduced(plan)
 }
 
-/** Versions by url; `undefined` is among those of a url without one. */
+/** Groups versions by url; `undefined` stands for a canonical without version. */
 function versionsNamed(canonicals: readonly string[]): ReadonlyMap<string, ReadonlySet<string | undefined>> {
   const groups = Map.groupBy(canonicals.map(canonicalOf), ({ url }) => url)
   return new Map(Array.from(groups, ([url, group]) => [url, new Set(group.map(({ version }) => version))]))
@@ -164,12 +164,12 @@ function versionsNamed(canonicals: readonly string[]): ReadonlyMap<string, Reado
 /** The definitions that the codes of a value set come from, as canonicals, each once. */
 export interface UsedDefinitions {
   readonly systems: readonly string[]
-  /** Value sets that are imported. */
+  /** Imported value sets. */
   readonly valueSets: readonly string[]
   readonly supplements: readonly string[]
-  /** Code systems of which only a fragment is known. */
+  /** Code systems that are only known as fragments. */
   readonly fragments: readonly string[]
-  /** Definitions that are drafts, experimental, deprecated, withdrawn or retired. */
+  /** Notes on definitions that are drafts, experimental, deprecated, withdrawn or retired. */
   readonly notes: readonly StatusNote[]
 }
 

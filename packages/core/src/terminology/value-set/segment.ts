@@ -4,33 +4,33 @@ import { listable } from '../filter/concept-set.js'
 import type { Work } from '../../work/index.js'
 import type { ListedCode } from './value-set.js'
 
-/** Codes of one version of one code system, in their order. */
+/** Ordered codes of one version of one code system. */
 export interface Segment {
   readonly provider: CodeSystemProvider
   readonly codes: Bitmap
-  /** The order of a list of codes, or of several segments that were joined; that of the code system when absent. */
+  /** The order of a list of codes, or of joined segments; that of the code system when absent. */
   readonly order?: readonly number[]
-  /** What the value set says about codes that it lists. */
+  /** The entries of codes that the value set lists. */
   readonly listed?: ReadonlyMap<number, ListedCode>
-  /** The text filter that chose the codes, when one did. */
+  /** The text filter that selected the codes, if any. */
   readonly filter?: string
-  /** Set when codes made by a grammar, which cannot be listed, are in it too: all of them, or some. */
+  /** Present if the segment also includes codes that a grammar forms, which cannot be listed: all or some of them. */
   readonly made?: 'all' | 'some'
-  /** True when codes made by a grammar, which are not in it, may satisfy its filters. */
+  /** True if codes that a grammar forms may satisfy its filters, although they are not included. */
   readonly extensible?: boolean
 }
 
-/** The value sets that represent systems whose codes can be neither listed nor counted. */
+/** Returns the value sets that represent systems whose codes can be neither listed nor counted. */
 export function standIns(segments: readonly Segment[]): readonly StandInValueSet[] {
   return segments.flatMap(({ made, provider }) => (made === undefined ? [] : (provider.grammar?.common ?? [])))
 }
 
-/** The segment with fewer codes. */
+/** Replaces the codes of a segment with a subset. */
 export function withCodes(segment: Segment, codes: Bitmap): Segment {
   return { ...segment, codes }
 }
 
-/** The concepts of a segment in order, each once, from the one that has `skip` concepts before it. */
+/** Returns the concepts of a segment in order, each once, without the first `skip`. */
 export function conceptsOf({ codes, order }: Segment, skip = 0): Iterable<number> {
   return order === undefined ? members(codes, skip) : listedOf(order, codes, skip)
 }
@@ -42,15 +42,15 @@ function* listedOf(order: readonly number[], codes: Bitmap, skip: number): Gener
   }
 }
 
-/** True when both are of the same version of the same code system. */
+/** True if both are the same version of the same code system. */
 export function sameSystem(a: CodeSystemProvider, b: CodeSystemProvider): boolean {
   return a.header.url === b.header.url && a.header.version === b.header.version
 }
 
-/** Value sets of more segments than this have those of one version of a system that follow each other joined. */
+/** In value sets with more segments than this, consecutive segments of the same version of a system are joined. */
 const MANY = 64
 
-/** The same codes in the same order in fewer segments, where there are too many. */
+/** Joins segments if there are too many. Codes and their order stay the same. */
 export function* joined(segments: readonly Segment[]): Work<readonly Segment[]> {
   if (segments.length <= MANY) return segments
   const runs: [Segment, ...Segment[]][] = []
@@ -69,7 +69,7 @@ function canFollow(first: Segment, next: Segment): boolean {
   return isListed && sameSystem(first.provider, next.provider)
 }
 
-/** @param run Segments of one version of a system that have no code in common. */
+/** @param run Segments of the same version of a system, without common codes. */
 function* joinedRun(run: readonly [Segment, ...Segment[]]): Work<Segment> {
   const order: number[] = []
   const listed = new Map<number, ListedCode>()

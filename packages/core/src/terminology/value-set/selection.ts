@@ -9,29 +9,29 @@ import { isAboutContent, OperationError } from '../../errors/index.js'
 import { chooseVersion } from '../code-system/system-family.js'
 import type { VersionRules } from '../versions.js'
 
-/** Whether a filter of an include or exclude holds for a concept. @throws {OperationError} `not-supported` for one that is not understood. */
+/** Tests a concept with a filter of an include or exclude. @throws {OperationError} `not-supported` for an unknown filter. */
 export type FilterTest = (provider: CodeSystemProvider, filter: Filter, part: PartPlan, concept: number) => boolean
 
-/** A concept, and what decides about filters. */
+/** A concept, and the test for filters. */
 export interface Candidate {
   readonly concept: number
   readonly holds: FilterTest
 }
 
-/** True when all filters accept the concept. */
+/** True if all filters accept the concept. */
 export function meetsFilters(provider: CodeSystemProvider, part: PartPlan, { concept, holds }: Candidate): boolean {
   return part.filters.every((filter) => holds(provider, filter, part, concept))
 }
 
-/** Decides in one go, which is quick for filters that `preparedFilters` has worked out. */
+/** Tests a filter synchronously, which is fast for filters that `preparedFilters` has prepared. */
 export const holdsAtOnce: FilterTest = (provider, filter, { valueSet }, concept) => {
   const set = finished(conceptsFor(provider, filter, nameOf(valueSet)))
   return set.asked === undefined ? set.has(concept) : finished(set.asked(concept))
 }
 
 /**
- * What the filters of a value set, and of all that it imports, say about one code, worked out in steps. Only filters of the code's system are
- * asked. One that cannot be used fails when its answer is needed.
+ * Evaluates the filters of a value set and its imports for one code, in steps. Only filters of the code's system are evaluated. A filter that cannot be
+ * used fails when its answer is needed.
  */
 export async function filterAnswers(
   { ctx, pace, rules }: TerminologyScope,
@@ -55,7 +55,7 @@ export async function filterAnswers(
 
 interface FilterAnswer {
   readonly test: () => boolean
-  /** True where the filters after it are not needed: all must hold. An explanation names each. */
+  /** True if the following filters are not needed, because all must hold. An explanation lists all of them nevertheless. */
   readonly isEnough: boolean
 }
 
@@ -77,28 +77,28 @@ function* answerOf(
   }
 }
 
-/** The concept's entry in the list of codes of an include. */
+/** Returns the concept's entry in the list of codes of an include. */
 export function listedConcept(provider: CodeSystemProvider, { definition }: PartPlan, concept: number): ListedCode | undefined {
   const exact = definition.listed(provider.code(concept))
   if (exact !== undefined || provider.header.caseSensitive) return exact
   return definition.listedIn(provider).get(concept)
 }
 
-/** An exclude takes equal codes of every version, unless the value set, or a list of codes with a version, says otherwise. */
+/** True if an exclude applies to one version, by `versionsMatch` of the value set or for a list with a version; otherwise it applies to all versions. */
 export function keepsVersions(plan: ValueSetPlan, { definition }: PartPlan): boolean {
   return plan.versionsMatch === false || (definition.concepts !== undefined && definition.version !== undefined)
 }
 
-/** Whether an exclude names codes and no version: it takes them from every version that is included, also where the newest lacks them. */
+/** True if an exclude lists codes without version: it removes them from every included version, even if the newest version does not have them. */
 export function namesCodesOfAnyVersion(plan: ValueSetPlan, part: PartPlan): boolean {
   return part.definition.concepts !== undefined && !keepsVersions(plan, part)
 }
 
 /**
- * Works out what questions about single codes of a value set would otherwise wait for, such as the codes of an ECL expression. For those
- * who ask `membershipIn` with `holdsAtOnce`.
+ * Prepares the filters of a value set, such as the codes of an ECL expression, so that questions about single codes do not have to wait. For callers of
+ * `membershipIn` with `holdsAtOnce`.
  *
- * @returns Why the first filter of those that cannot be used cannot be.
+ * @returns The error of the first filter that cannot be used, if any.
  */
 export async function preparedFilters(pace: Pace, plan: ValueSetPlan, rules: VersionRules): Promise<OperationError | undefined> {
   let problem: OperationError | undefined
@@ -115,7 +115,7 @@ export async function preparedFilters(pace: Pace, plan: ValueSetPlan, rules: Ver
   return problem
 }
 
-/** A filter that cannot be used is skipped: the question that needs it is refused. */
+/** Prepares a filter. One that cannot be used is skipped: a question that needs it will be refused. */
 function* prepared(provider: CodeSystemProvider, filter: Filter, valueSet: ValueSetDefinition): Work<OperationError | undefined> {
   try {
     const set = yield* conceptsFor(provider, filter, nameOf(valueSet))

@@ -5,35 +5,35 @@ import { cached, type Cache, type CacheKind } from '../../context/index.js'
 import type { CodeSystemProvider } from '../../code-system/index.js'
 import { finished, type Work } from '../../work/index.js'
 
-/** A code that an include lists, with what the value set says about it besides the code system. */
+/** A code that an include lists, with its entry in the value set. */
 export interface ListedCode {
   readonly code: string
   /** In the form of `ValueSet.compose.include.concept`. */
   readonly concept: JsonObject
 }
 
-/** A filter as a value set states it, perhaps without value. */
+/** A filter as stated in a value set, perhaps without value. */
 export interface StatedFilter {
   readonly property: string
   readonly op: string
   readonly value: string | undefined
 }
 
-/** One include or exclude. All that it states must hold together. */
+/** An include or exclude. All its conditions must hold. */
 export interface PartDefinition {
   readonly system?: string
   readonly version?: string
   readonly concepts?: readonly ListedCode[]
-  /** The listed code that is written exactly so. */
+  /** Finds a listed code by its exact spelling. */
   readonly listed: (code: string) => ListedCode | undefined
-  /** The listed codes that a code system has, by concept. */
+  /** Returns the listed codes that exist in a code system, by concept. */
   readonly listedIn: (provider: CodeSystemProvider) => ReadonlyMap<number, ListedCode>
   readonly filters: readonly StatedFilter[]
   /** Canonicals of imported value sets, or `#id` of a contained one. */
   readonly imports: readonly string[]
 }
 
-/** The part of a ValueSet that says which codes it has. */
+/** The content definition of a ValueSet. */
 export interface ValueSetDefinition {
   readonly url?: string
   readonly version?: string
@@ -42,20 +42,20 @@ export interface ValueSetDefinition {
   readonly resource: JsonObject
   readonly includes: readonly PartDefinition[]
   readonly excludes: readonly PartDefinition[]
-  /** FHIRPath of an element that does not have the shape of R4. */
+  /** FHIRPath of the first element that does not have the shape of R4. */
   readonly malformed?: string
-  /** True when `compose.inactive` is false. */
+  /** True if `compose.inactive` is false. */
   readonly activeOnly: boolean
 }
 
 const FILTER_OP = 'http://hl7.org/fhir/5.0/StructureDefinition/extension-ValueSet.compose.include.filter.op'
 
-/** Reads a ValueSet: its compose, or, when it has none, the codes of the expansion that it carries. */
+/** Reads a ValueSet: its compose or, if it has none, the codes of its expansion. */
 export function readValueSet(resource: JsonObject): ValueSetDefinition {
   return finished(readingValueSet(resource))
 }
 
-/** The same for one that may have tens of thousands of parts. */
+/** As `readValueSet`, in steps, for value sets that may have tens of thousands of parts. */
 export function* readingValueSet(resource: JsonObject): Work<ValueSetDefinition> {
   const [url, version] = [stringAt(resource, 'url'), stringAt(resource, 'version')]
   const compose = objectAt(resource, 'compose')
@@ -71,12 +71,12 @@ export function* readingValueSet(resource: JsonObject): Work<ValueSetDefinition>
   }
 }
 
-/** How a value set is named in messages. */
+/** Returns the name of a value set for messages. */
 export function nameOf(valueSet: Pick<ValueSetDefinition, 'canonical'>): string {
   return valueSet.canonical ?? '(unidentified)'
 }
 
-/** Includes and excludes that are read in one go. */
+/** Number of includes and excludes that are read in one step. */
 const PIECE = 500
 
 function* readParts(elements: readonly JsonObject[]): Work<readonly PartDefinition[]> {
@@ -105,7 +105,7 @@ function listedCode(concept: JsonObject): readonly ListedCode[] {
   return code === undefined ? [] : [{ code, concept }]
 }
 
-/** An operator that R4 lacks comes in an extension on `op`. */
+/** Reads a filter. An operator that R4 does not have is in an extension on `op`. */
 function readFilter(element: JsonObject): StatedFilter {
   const later = extensionAt(objectAt(element, '_op'), FILTER_OP)
   return {
@@ -120,7 +120,7 @@ function lookupIn(listed: readonly ListedCode[]): (code: string) => ListedCode |
   return (code) => (byCode ??= new Map(listed.map((entry) => [entry.code, entry]))).get(code)
 }
 
-/** The list is looked through once for each version of a code system. */
+/** Creates the index of listed codes by concept, built once for each version of a code system. */
 function conceptsListed(listed: readonly ListedCode[]): PartDefinition['listedIn'] {
   const known = new WeakMap<CodeSystemProvider, ReadonlyMap<number, ListedCode>>()
   return (provider) => {
@@ -136,8 +136,8 @@ function placed(provider: CodeSystemProvider, entry: ListedCode): readonly [numb
 }
 
 /**
- * One include for each version of each code system in an expansion that a value set carries instead of a compose. An entry without code only groups
- * others.
+ * Creates one include for each code system version in the expansion of a value set without compose. Entries without code are ignored, because they only
+ * group others.
  */
 function expansionIncludes(resource: JsonObject): readonly PartDefinition[] {
   const coded = containedEntries(objectAt(resource, 'expansion')).filter(({ code }) => code !== undefined)
@@ -148,7 +148,7 @@ function expansionIncludes(resource: JsonObject): readonly PartDefinition[] {
   })
 }
 
-/** Every entry of an expansion, before those that it contains; however deep they are. */
+/** Returns all entries of an expansion at any depth, parents before children. */
 function containedEntries(parent: JsonObject | undefined): readonly JsonObject[] {
   const found: JsonObject[] = []
   const open = objectsAt(parent, 'contains').toReversed()
@@ -159,13 +159,13 @@ function containedEntries(parent: JsonObject | undefined): readonly JsonObject[]
   return found
 }
 
-/** True for an expansion that is one page of several. */
+/** True for an expansion that is only a page. */
 export function isPage(expansion: JsonObject): boolean {
   const { total = 0, offset = 0 } = expansion
   return offset !== 0 || typeof total !== 'number' || total > containedEntries(expansion).length
 }
 
-/** What an include or exclude holds. To ignore a version would give the codes of another one. */
+/** Expected members of an include or exclude. Checked, because for example ignoring a malformed version would select the codes of another version. */
 const PART_MEMBERS: ElementShape = [
   ['system', isText],
   ['version', isText],
@@ -180,7 +180,7 @@ const COMPOSE_MEMBERS: ElementShape = [
   ['exclude', isElementList],
 ]
 
-/** FHIRPath of the first element of a compose that does not have the shape of R4; `undefined` when all have. */
+/** Returns the FHIRPath of the first element of a compose that does not have the shape of R4; `undefined` when all have. */
 function* malformedPlace(compose: JsonObject): Work<string | undefined> {
   const broken = wrongMember(compose, COMPOSE_MEMBERS)
   if (broken !== undefined) return `ValueSet.compose.${broken}`
@@ -203,7 +203,7 @@ function malformedMember(part: JsonObject): string | undefined {
 
 const EXPANSION_PARAMETER = 'http://hl7.org/fhir/StructureDefinition/valueset-expansion-parameter'
 
-/** What a value set wants a parameter of its expansions to be, as text; `undefined` when it says nothing. */
+/** Returns the value of an expansion parameter that a value set states, as text; `undefined` when it states none. */
 export function expansionParameterText(resource: JsonObject, name: string): string | undefined {
   const stated = objectsAt(objectAt(resource, 'compose'), 'extension').filter((item) => stringAt(item, 'url') === EXPANSION_PARAMETER)
   const found = stated.find((item) => textOf(extensionAt(item, 'name')) === name)
@@ -217,7 +217,7 @@ function textOf(extension: JsonObject | undefined): string | undefined {
 
 const BYTES_PER_CODE = 200
 
-/** What a ValueSet defines; read once for each stored version. */
+/** Returns the content definition of a ValueSet, read once per stored version. */
 export function definedValueSet(cache: Cache, definition: Definition): ValueSetDefinition {
   return cached(cache, KIND, definition).valueSet
 }
