@@ -1,19 +1,19 @@
 import type { CodeableConcept, Coding, Element, Extension, Quantity } from 'fhir/r4.js'
 import { isObject, isString, type JsonObject } from '../json/index.js'
 
-/** A concept of a Measure or of what is counted, to be copied into a report unchanged; `undefined` for what is not a CodeableConcept. */
+/** A concept of a Measure or of counted resources, to be copied into a report unchanged; `undefined` for a value that is not a CodeableConcept. */
 export function conceptOf(concept: JsonObject | undefined): CodeableConcept | undefined {
   return isConcept(concept) ? concept : undefined
 }
 
-/** Whether a value has the shape of a CodeableConcept. The values of its extensions are not looked at. */
+/** Whether a value has the shape of a CodeableConcept. The values of its extensions are not checked. */
 export function isConcept(value: unknown): value is CodeableConcept {
   return (
     isElement(value) && isOptional(value['text'], isString) && isOptional(value['_text'], isElement) && isListOf(value['coding'], isCoding)
   )
 }
 
-/** An amount that a criterion gives, to be copied into a report. */
+/** Whether a value is an amount, to be copied into a report. */
 export function isQuantity(value: unknown): value is Quantity {
   return isObject(value)
 }

@@ -14,7 +14,7 @@ import type {
 } from './languages/index.js'
 import type { Criterion, GroupPlan, MeasurePlan, Supplement } from './measure-plan.js'
 
-/** Groups of one Measure that are counted: all of its own, or those that are components of a composite measure. */
+/** The groups of one Measure to count: all of its own, or those that are components of a composite measure. */
 export interface Part {
   readonly measure: JsonObject
   readonly plan: MeasurePlan
@@ -23,9 +23,9 @@ export interface Part {
 }
 
 /**
- * What is counted for a Measure. All languages are looked up before anything is counted.
+ * The parts to count for a Measure. All languages are determined before anything is counted.
  *
- * @throws {OperationError} `not-supported` for a group in a language that is not known, and for supplemental data that no language of the groups evaluates.
+ * @throws {OperationError} `not-supported` for a group in an unknown language, and for supplemental data that no language of the groups evaluates.
  */
 export function partsOf(
   {
@@ -45,7 +45,7 @@ export function partsOf(
   })
 }
 
-/** Supplemental data is evaluated by a language of the groups, where one does that. */
+/** Checks that one of the groups' languages evaluates supplemental data, if there is any. */
 function checkSupplements([first]: readonly Supplement[], languages: readonly (CriteriaLanguage | undefined)[]): void {
   const used = languages.filter((language) => language !== undefined)
   if (first === undefined || used.length === 0 || used.some(({ supplements }) => supplements === true)) return
@@ -55,9 +55,9 @@ function checkSupplements([first]: readonly Supplement[], languages: readonly (C
 }
 
 /**
- * The language of a group: the first that knows all its criteria; `undefined` for a group without any.
+ * The language of a group: the first that supports all its criteria; `undefined` for a group without criteria.
  *
- * @throws {OperationError} `not-supported` naming what the language of the first criterion does not know.
+ * @throws {OperationError} `not-supported` naming the criterion that the language of the first one does not support.
  */
 function languageOf(group: GroupPlan, languages: readonly CriteriaLanguage[]): CriteriaLanguage | undefined {
   const fitting = languages.find((language) => foreignIn(group, language) === undefined)
@@ -74,7 +74,7 @@ function criteriaOf({ populations, stratifiers }: GroupPlan): readonly Criterion
   return [...populations, ...stratifiers.flatMap(({ criteria }) => criteria)]
 }
 
-/** The first criterion of a group that a language does not know. */
+/** The first criterion of a group that a language does not support. */
 function foreignIn(
   { populations, stratifiers }: GroupPlan,
   { names, valueNames = [] }: Pick<CriteriaLanguage, 'names' | 'valueNames'>,
@@ -88,7 +88,7 @@ function foreignIn(
   return populations.find(isForeign(names)) ?? strata[0]
 }
 
-/** What one language is asked of a part. */
+/** The work of one language for a part. */
 export interface LanguagePart {
   readonly measure: JsonObject
   readonly language: CriteriaLanguage
@@ -96,7 +96,7 @@ export interface LanguagePart {
   readonly supplements: readonly Supplement[]
 }
 
-/** The groups of a part, those of one language together, and the supplemental data for languages that evaluate it. */
+/** The groups of a part by language, with the supplemental data for languages that evaluate it. */
 export function partsByLanguage({ measure, plan, languages }: Part): readonly LanguagePart[] {
   return [...new Set(languages)].flatMap((language) => {
     if (language === undefined) return []
@@ -105,25 +105,25 @@ export function partsByLanguage({ measure, plan, languages }: Part): readonly La
   })
 }
 
-/** What all parts counted. */
+/** The counts of all parts. */
 export interface Counts {
   readonly groups: ReadonlyMap<GroupPlan, GroupCounts>
   readonly supplements: readonly CountedSupplement[]
-  /** References to what the evaluation of the only subject read. */
+  /** References to the resources that the evaluation of the only subject read. */
   readonly evaluatedResources: readonly string[]
   readonly failures: readonly SubjectFailure[]
-  /** What the clauses of libraries were; absent unless asked for. */
+  /** The results of the clauses of libraries; absent unless requested. */
   readonly coverage: Coverage | undefined
 }
 
 /** Supplemental data, or a risk adjustment factor, and its values. */
 export interface CountedSupplement extends SupplementValues {
   readonly supplement: Supplement
-  /** The Measure that it is of. */
+  /** The Measure that defines it. */
   readonly measure: JsonObject
 }
 
-/** Counts the groups of each part, in their languages; those of one part and language are counted together. */
+/** Counts the groups of each part in their languages. Groups of the same part and language are counted together. */
 export async function countsOf(
   ctx: OperationContext,
   parts: readonly LanguagePart[],
@@ -135,7 +135,7 @@ export async function countsOf(
   return togetherCounted(parts, all)
 }
 
-/** What was counted for each part, together. */
+/** Merges the counts of all parts. */
 export function togetherCounted(parts: readonly LanguagePart[], counted: readonly MeasureCounts[]): Counts {
   const all = parts.flatMap((part, at) => {
     const counts = counted[at]
@@ -156,5 +156,5 @@ export function togetherCounted(parts: readonly LanguagePart[], counted: readonl
   }
 }
 
-/** What a group counted that has no criteria. */
+/** The counts of a group without criteria. */
 export const NO_COUNTS: GroupCounts = { populations: [], strata: [] }

@@ -1,16 +1,16 @@
 import type { GroupPlan, Population } from './measure-plan.js'
 import type { Membership } from './membership.js'
 
-/** A population that is empty, and what is known of the others. */
+/** An empty population, and what is known of the others. */
 export interface EmptyPopulation {
   readonly group: GroupPlan
   readonly membership: Membership
   readonly index: number
-  /** Whether a population has anything. */
+  /** Whether a population has any members. */
   readonly has: (index: number) => boolean
 }
 
-/** What decides instead of the criterion of a population that is empty: one that it lies within and that is empty, too, or one that is left out of it. */
+/** The reason why a population is empty, other than its own criterion: a population around it that is empty too, or one that is excluded from it. */
 export function decidedBy({
   group: { populations },
   membership: { all, none },
@@ -25,7 +25,7 @@ export function decidedBy({
   return { result: 'false', decided: `the subject is in the ${populationTitle(populations[excluding], excluding)}` }
 }
 
-/** `denominator exclusion`; of one without a code its number. */
+/** Such as `denominator exclusion`; for a population without a code, its number. */
 export function populationTitle(population: Population | undefined, index: number): string {
   return population?.kinds[0]?.replaceAll('-', ' ') ?? `population ${index + 1}`
 }

@@ -12,26 +12,29 @@ import { resultOf, type ComposedGroup, type EvaluateMeasureResult } from './resu
 import { practitionerIdOf, subjectOf, subjectTypeOf, type Subject } from './subject.js'
 import { isObject, type JsonObject } from '../json/index.js'
 
-/** What to evaluate. */
+/** The input of `evaluateMeasure`. */
 export interface EvaluateMeasureInput extends ExplainOption {
   /** `Measure/<id>`, an id, a url or `url|version`. */
   readonly measure: string
   /** `YYYY`, `YYYY-MM` or `YYYY-MM-DD`, the first day, month or year of the period, or a dateTime. */
   readonly periodStart: string
-  /** The last of the period, included as a whole. */
+  /** The end of the period, included as a whole. */
   readonly periodEnd: string
   /**
-   * `<type>/<id>`, or an id alone for the type of the Measure's subjects: only what belongs to this subject is counted. `Group/<id>`: what belongs to its members.
-   * Of a Measure of patients also a practitioner or organization, or a Group of them: what belongs to their patients.
+   * `<type>/<id>`, or an id alone for the type of the Measure's subjects: only what belongs to this subject is counted. `Group/<id>`: what belongs to its
+   * members. For a Measure of patients also a practitioner or organization, or a Group of these: what belongs to their patients.
    */
   readonly subject?: string | undefined
   /** `Practitioner/<id>` or an id: only what belongs to patients of this general practitioner is counted. */
   readonly practitioner?: string | undefined
-  /** `subject` for the report of one subject, `population` for a summary, `subject-list` for a summary with lists of who was counted. By default the first when `subject` is one subject. */
+  /**
+   * `subject` for the report of one subject, `population` for a summary, `subject-list` for a summary with lists of those counted. Default: `subject` when the
+   * input `subject` is a single subject, otherwise `population`.
+   */
   readonly reportType?: 'subject' | 'subject-list' | 'population' | undefined
-  /** A Parameters resource with values of parameters that the Measure's libraries declare. */
+  /** A Parameters resource with values for parameters of the Measure's libraries. */
   readonly parameters?: object | undefined
-  /** True: the result has `coverage`, what each clause of the Measure's CQL was over all subjects. Default false, which costs nothing. */
+  /** True to add `coverage` to the result: the results of each clause of the Measure's CQL over all subjects. Default false, which costs nothing. */
   readonly coverage?: boolean | undefined
 }
 
@@ -49,7 +52,7 @@ const EVALUATE_INPUT = inputShape<EvaluateMeasureInput>({
 
 /** Options of `evaluateMeasure`. */
 export interface EvaluateMeasureOptions {
-  /** Criteria languages besides those that come with the engine. */
+  /** Criteria languages in addition to those of the engine. */
   readonly languages?: readonly CriteriaLanguage[]
 }
 
@@ -59,8 +62,8 @@ export const EVALUATE_OPTIONS: InputShape = inputShape<EvaluateMeasureOptions>({
 /**
  * Counts the populations of a Measure. Nothing is stored.
  *
- * @returns The counts of each population; `toMeasureReport` makes a MeasureReport of them. With `explain: true` also which Measure was chosen, and
- *   what each count is of.
+ * @returns The counts of each population; `toMeasureReport` converts them to a MeasureReport. With `explain: true` also which Measure was chosen, and
+ *   what each count consists of.
  * @throws {OperationError} `not-found`; `parameter-value`, `parameter-invalid`, `parameter-required` for the input; 422 for a Measure
  *   that cannot be evaluated, naming the place in it.
  * @see https://hl7.org/fhir/R4/measure-operation-evaluate-measure.html
@@ -74,13 +77,13 @@ export function evaluateMeasure(
   return evaluateOver(ctx, input, options)
 }
 
-/** What is evaluated, with the results of the evaluation before. */
+/** Options of an evaluation, with the kept results of earlier ones. */
 export interface EvaluateOverOptions extends EvaluateMeasureOptions {
-  /** What is kept for each part of the Measure, by its number. */
+  /** The kept results for each part of the Measure, by its number. */
   readonly keptFor?: (part: number) => KeptResults
 }
 
-/** `evaluateMeasure`, over results of subjects that are kept. */
+/** Like `evaluateMeasure`, using kept results of subjects. */
 export function evaluateOver(
   ctx: OperationContext,
   input: EvaluateMeasureInput,
@@ -94,19 +97,19 @@ async function evaluated(ctx: OperationContext, input: EvaluateMeasureInput, opt
   return await reportedRun(ctx, run, await countsOf(ctx, run.parts, { scope: run.scope, keptFor: options.keptFor }))
 }
 
-/** An evaluation that is about to begin: all that is known before anybody is counted. */
+/** An evaluation before it begins: everything that is known before subjects are counted. */
 export interface MeasureRun {
   readonly measure: JsonObject
   readonly composition: Composition | undefined
-  /** What each language is asked. */
+  /** The work of each language. */
   readonly parts: readonly LanguagePart[]
-  /** Of a composite measure: the components of its composites, then its other groups. */
+  /** For a composite measure: the components of its composites, then its other groups. */
   readonly plans: readonly GroupPlan[]
   readonly scope: Omit<Scope, 'measure'>
   readonly type: EvaluateMeasureResult['type']
 }
 
-/** Finds the Measure and all that its evaluation takes. @throws {OperationError} as `evaluateMeasure`. */
+/** Finds the Measure and everything that its evaluation needs. @throws {OperationError} as `evaluateMeasure`. */
 export async function runOf(ctx: OperationContext, input: EvaluateMeasureInput, options: EvaluateMeasureOptions): Promise<MeasureRun> {
   checkInput(ctx, input, EVALUATE_INPUT)
   const period = checkedPeriod(input.periodStart, input.periodEnd)
@@ -137,7 +140,7 @@ export async function runOf(ctx: OperationContext, input: EvaluateMeasureInput, 
   return { measure, composition, parts: parts.flatMap(partsByLanguage), plans, scope, type }
 }
 
-/** The result of a run, from what was counted. */
+/** The result of a run, from its counts. */
 export async function reportedRun(
   ctx: OperationContext,
   { measure, composition, plans, scope, type }: MeasureRun,
@@ -149,13 +152,13 @@ export async function reportedRun(
   return resultOf(ctx, { measure, plans, scope, type, counts, composed })
 }
 
-/** A Measure without groups has nothing to count; its libraries must be there all the same, where a language knows libraries. */
+/** A Measure without groups has nothing to count, but its libraries must exist if a language supports libraries. */
 function libraryLanguage(measure: JsonObject, languages: readonly CriteriaLanguage[] = []): CriteriaLanguage | undefined {
   const named = measure['library']
   return Array.isArray(named) && named.length > 0 ? languages.find(({ supplements }) => supplements === true) : undefined
 }
 
-/** Parameters and clauses are those of libraries, which not every language has. */
+/** Refuses parameters and coverage, which are for libraries, if no language supports libraries. */
 function checkParameters({ parameters, coverage }: EvaluateMeasureInput, languages: readonly (CriteriaLanguage | undefined)[]): void {
   const asked = parameters !== undefined ? 'parameters' : coverage === true ? 'coverage' : undefined
   if (asked === undefined || languages.some((language) => language?.supplements === true)) return

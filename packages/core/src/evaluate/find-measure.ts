@@ -5,9 +5,9 @@ import { stringAt, type JsonObject } from '../json/index.js'
 import { isHidden } from '../operation/index.js'
 
 /**
- * The Measure that `Measure/<id>`, an id, a url or `url|version` names. Without a version: the newest that is not retired.
+ * The Measure with a name: `Measure/<id>`, an id, a url or `url|version`. Without a version: the newest that is not retired.
  *
- * @throws {OperationError} `not-found`; `deleted` for an id that the storage's history has.
+ * @throws {OperationError} `not-found`; `deleted` for an id that is in the storage's history.
  */
 export async function findMeasure(ctx: OperationContext, name: string): Promise<JsonObject> {
   const found = name.includes(':') ? await measureByCanonical(ctx, name) : await byId(ctx, name.replace(/^Measure\//, ''))
@@ -35,7 +35,7 @@ async function byId(ctx: OperationContext, id: string): Promise<JsonObject | und
   return undefined
 }
 
-/** The Measure of a canonical, without a version the newest that is not retired; `undefined` when there is none. */
+/** The Measure with a canonical; without a version, the newest that is not retired; `undefined` when there is none. */
 export async function measureByCanonical(ctx: OperationContext, canonical: string): Promise<JsonObject | undefined> {
   ctx.authorize?.('read', 'Measure')
   const { url, version, fragment } = canonicalOf(canonical)

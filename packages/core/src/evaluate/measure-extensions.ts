@@ -1,22 +1,22 @@
 import { objectAt, objectsAt, stringAt, type JsonObject } from '../json/index.js'
 
 /**
- * Code of the scoring: the group's own, else the Measure's. A scoring without a code is named by its text, which no rule fits.
+ * Code of the scoring: the group's own, or else the Measure's. For a scoring without a code, its text, which matches no rule.
  *
- * The extensions of this file come from two guides (`us/cqfmeasures`, `uv/cqm`) under several addresses; their last segment identifies them.
+ * The extensions in this file come from two guides (`us/cqfmeasures`, `uv/cqm`) with several urls; their last segment identifies them.
  */
 export function scoringOf(group: JsonObject, measure: JsonObject): string | undefined {
   const own = extensionOf(group, ['cqfm-scoring', 'cqm-scoring'])
   return codeOrText(objectAt(own, 'valueCodeableConcept') ?? objectAt(measure, 'scoring'))
 }
 
-/** Code of the way in which a composite measure, or a group that is one, puts its components together; its text where it has no code. */
+/** Code of the method by which a composite measure, or a composite group, combines its components; its text when it has no code. */
 export function compositeScoringOf(element: JsonObject): string | undefined {
   const extension = extensionOf(element, ['cqfm-compositeScoring', 'cqm-compositeScoring'])
   return codeOrText(objectAt(element, 'compositeScoring') ?? objectAt(extension, 'valueCodeableConcept'))
 }
 
-/** The components of a group that is a composite, as related artifacts (`cqfm-component`). */
+/** The components of a composite group, as related artifacts (`cqfm-component`). */
 export function componentsOfGroup(group: JsonObject): readonly JsonObject[] {
   return extensionsOf(group, ['cqfm-component', 'cqm-component'])
     .map((extension) => objectAt(extension, 'valueRelatedArtifact') ?? {})
@@ -30,18 +30,18 @@ function codeOrText(concept: JsonObject | undefined): string | undefined {
   return concept === undefined ? undefined : (code ?? stringAt(concept, 'text') ?? '')
 }
 
-/** Id of the group of a component that counts, where the component has several (`cqfm-groupId`). */
+/** Id of the group of a component that is used, if the component has several (`cqfm-groupId`). */
 export function groupIdOf(component: JsonObject): string | undefined {
   const extension = extensionOf(component, ['cqfm-groupId', 'cqm-groupId'])
   return stringAt(extension, 'valueId') ?? stringAt(extension, 'valueString')
 }
 
-/** What a component of a composite measure weighs (`cqfm-weight`); what is not a number is given as it is. */
+/** The weight of a component of a composite measure (`cqfm-weight`); a value that is not a number is returned unchanged. */
 export function weightOf(component: JsonObject): unknown {
   return extensionOf(component, ['cqfm-weight', 'cqm-weight'])?.['valueDecimal']
 }
 
-/** What is counted, as the first of the elements states it: `boolean` or a type, as a code or as the type of a DataRequirement. */
+/** What is counted, as stated by the first of the elements that states it: `boolean` or a type, as a code or as the type of a DataRequirement. */
 export function basisOf(...elements: readonly JsonObject[]): string | undefined {
   return elements
     .map((element) => {
@@ -56,7 +56,7 @@ export function criteriaReferenceOf(population: JsonObject): string | undefined 
   return stringAt(extensionOf(population, ['cqf-criteriaReference', 'cqfm-criteriaReference', 'cqm-criteriaReference']), 'valueString')
 }
 
-/** How observations are put together: `sum`, `average`, `median`, `minimum`, `maximum` or `count`. */
+/** How observations are aggregated: `sum`, `average`, `median`, `minimum`, `maximum` or `count`. */
 export function aggregateMethodOf(population: JsonObject): string | undefined {
   const extension = extensionOf(population, ['cqfm-aggregateMethod', 'cqm-aggregateMethod'])
   return stringAt(extension, 'valueCode') ?? stringAt(extension, 'valueString')
@@ -68,7 +68,7 @@ export function notationOf(element: JsonObject): JsonObject | undefined {
   return objectAt(element, 'improvementNotation') ?? objectAt(extension, 'valueCodeableConcept')
 }
 
-/** Expressions whose results are reported besides a population (`cqf-supportingEvidenceDefinition`), in the form of Expression. */
+/** Expressions whose results are reported with a population (`cqf-supportingEvidenceDefinition`), in the form of Expression. */
 export function evidenceOf(population: JsonObject): readonly JsonObject[] {
   return objectsAt(population, 'extension')
     .filter((extension) => stringAt(extension, 'url')?.endsWith('/cqf-supportingEvidenceDefinition') === true)

@@ -3,8 +3,8 @@ import { evaluateMeasureOperation, type EvaluateMeasureOperationOptions } from '
 import type { DataRequirementsOptions } from './requirements/data-requirements.js'
 
 /**
- * Makes every operation of Measures, and those of Libraries that answer for them, with the same languages: `$evaluate-measure`,
- * `$data-requirements` and `$collect-data`. A handler has `$submit-data` by itself.
+ * Creates all operations of Measures, and those of Libraries that answer for them, with the same languages: `$evaluate-measure`,
+ * `$data-requirements` and `$collect-data`. The handler itself provides `$submit-data`.
  *
  * @throws {TypeError} for an option that is unknown or of another type.
  */

@@ -12,17 +12,17 @@ import {
 } from './measure-extensions.js'
 
 const MAX_GROUPS = 100
-/** Populations of a Measure, and of all components of a composite measure together. */
+/** Maximum number of populations of a Measure, or of all components of a composite measure together. */
 export const MAX_POPULATIONS = 500
 
-/** What a Measure asks to be counted. */
+/** What a Measure counts. */
 export interface MeasurePlan {
   readonly groups: readonly GroupPlan[]
   /** Supplemental data and risk adjustment factors. */
   readonly supplements: readonly Supplement[]
 }
 
-/** What is reported besides the populations, for the subjects of the initial populations. */
+/** Data to report besides the populations, for the subjects of the initial populations. */
 export interface Supplement extends Criterion {
   readonly id?: string
   readonly code?: JsonObject
@@ -31,13 +31,13 @@ export interface Supplement extends Criterion {
 /** One group: populations that belong together. */
 export interface GroupPlan {
   readonly id?: string
-  /** Copied into the report as it is. */
+  /** Copied into the report unchanged. */
   readonly code?: JsonObject
-  /** Code of the scoring, for example `proportion`; each population counts alone when absent. */
+  /** Code of the scoring, for example `proportion`; when absent, each population is counted separately. */
   readonly scoring?: string
-  /** Whether more is better, where the group itself says so: a CodeableConcept. */
+  /** Whether more is better, if the group itself states it: a CodeableConcept. */
   readonly improvementNotation?: JsonObject
-  /** The Measure that it is of, where it is a component of a composite measure. */
+  /** The Measure that defines it, if it is a component of a composite measure. */
   readonly component?: ComponentName
   readonly populations: readonly Population[]
   readonly stratifiers: readonly Stratifier[]
@@ -47,15 +47,15 @@ export interface GroupPlan {
   readonly place: string
 }
 
-/** What a component of a composite measure is called. */
+/** The name of a component of a composite measure. */
 export interface ComponentName {
   /** `url|version` of its Measure. */
   readonly measure: string
-  /** Id of the group that counts, where the composite names it. */
+  /** Id of the group that is used, if the composite names it. */
   readonly groupId?: string
 }
 
-/** An expression that selects something, and where it stands. */
+/** An expression that selects something, and its place. */
 export interface Criterion {
   readonly language: string
   readonly expression: string
@@ -63,28 +63,28 @@ export interface Criterion {
   readonly path: string
   /** The place in words, for messages. */
   readonly place: string
-  /** What is counted: `boolean` for subjects, or a resource type; absent when the Measure does not say. */
+  /** What is counted: `boolean` for subjects, or a resource type; absent when the Measure does not state it. */
   readonly basis?: string
-  /** With basis `boolean`: a subject with an item that satisfies the criterion counts, as in components of composite measures. */
+  /** With basis `boolean`: a subject counts if any of its items satisfies the criterion, as in components of composite measures. */
   readonly anyItem?: true
 }
 
 /** One population of a group. */
 export interface Population extends Criterion {
   readonly id?: string
-  /** Copied into the report as it is. */
+  /** Copied into the report unchanged. */
   readonly code?: JsonObject
   /** Every code of `code`: the population's kind is among them. */
   readonly kinds: readonly string[]
   /** Id of another population of the group, for the two initial populations of a ratio. */
   readonly criteriaReference?: string
-  /** How observations are put together. */
+  /** How observations are aggregated. */
   readonly aggregateMethod?: string
-  /** Expressions whose results are reported besides the population. */
+  /** Expressions whose results are reported with the population. */
   readonly evidence?: readonly Evidence[]
 }
 
-/** Supporting evidence of a population: why somebody is in it. */
+/** Supporting evidence of a population: why a subject is in it. */
 export interface Evidence extends Criterion {
   readonly name: string
   readonly description?: string
@@ -98,7 +98,7 @@ export interface Stratifier {
   readonly code?: JsonObject
   /** Its own criterion, or those of its components in order. */
   readonly criteria: readonly StratifierCriterion[]
-  /** Whether it has components, of which each says by its code what its values are. */
+  /** Whether it has components, whose codes say what their values mean. */
   readonly byComponents: boolean
 }
 
@@ -111,9 +111,9 @@ export interface StratifierCriterion extends Criterion {
 /**
  * Reads a Measure.
  *
- * @throws {OperationError} `too-costly` above 100 groups or 500 populations, those of strata included; `definition-required` for a missing
- *   criteria or expression; `definition-invalid` for an id that two populations of a group have, for a stratifier with criteria and components, and
- *   for an unknown improvement notation; `not-supported` for an absent language.
+ * @throws {OperationError} `too-costly` above 100 groups or 500 populations, including those of strata; `definition-required` for missing
+ *   criteria or a missing expression; `definition-invalid` for an id that two populations of a group have, for a stratifier with criteria and components,
+ *   and for an unknown improvement notation; `not-supported` for an absent language.
  * @see https://hl7.org/fhir/R4/measure.html
  */
 export function planOf(measure: JsonObject): MeasurePlan {
@@ -129,7 +129,7 @@ export function planOf(measure: JsonObject): MeasurePlan {
   return { groups: groups.map((group, index) => groupPlan(group, { measure, index })), supplements: supplementsOf(measure) }
 }
 
-/** The codes to which R4 binds `improvementNotation`, in the Measure and in its report. */
+/** The codes to which R4 binds `improvementNotation`, in Measures and in reports. */
 const NOTATIONS: ReadonlySet<string | undefined> = new Set(['increase', 'decrease'])
 const NOTATION_SYSTEM = 'http://terminology.hl7.org/CodeSystem/measure-improvement-notation'
 
@@ -168,7 +168,7 @@ function evidencePlan(expression: JsonObject, { path, place, basis }: Place): Ev
   }
 }
 
-/** Every stratifier has each population again, and criteria of its own. */
+/** The number of populations in a group. Every stratifier repeats each population, and has criteria of its own. */
 function populationsIn(group: JsonObject): number {
   const stratifiers = objectsAt(group, 'stratifier')
   const criteria = stratifiers.reduce((sum, stratifier) => sum + Math.max(1, objectsAt(stratifier, 'component').length), 0)
@@ -201,8 +201,8 @@ function groupPlan(group: JsonObject, { measure, index }: { readonly measure: Js
 }
 
 /**
- * The basis that a population states, else that of the nearest one that it derives from and that states one: a numerator has that of its initial population
- * (Quality Measure IG, CR 3.10).
+ * The basis that a population states, or else that of the nearest population that it derives from and that states one: a numerator has the basis of its
+ * initial population (Quality Measure IG, CR 3.10).
  */
 function derivedBases(group: JsonObject): (population: JsonObject) => string | undefined {
   const sourceOf = sourcesIn(objectsAt(group, 'population'))
@@ -222,7 +222,7 @@ function derivedBases(group: JsonObject): (population: JsonObject) => string | u
   }
 }
 
-/** What a population derives from: the one that it refers to, or that it is an exclusion from. */
+/** The population that a population derives from: the one that it refers to, or from which it is an exclusion. */
 function sourcesIn(populations: readonly JsonObject[]): (population: JsonObject) => JsonObject | undefined {
   const byId = Map.groupBy(populations, (population) => stringAt(population, 'id'))
   const byKind = new Map(populations.toReversed().flatMap((population) => kindsOf(population).map((kind) => [kind, population])))
@@ -241,7 +241,7 @@ function kindsOf(population: JsonObject): readonly string[] {
   return codes.filter((code) => code !== undefined)
 }
 
-/** An id says which population a reference means, so no two of a group have the same. */
+/** Checks that the ids of a group's populations are unique, because references use them. */
 function checkIds(populations: readonly Population[]): void {
   const ids = new Set<string>()
   for (const { id, path, place } of populations) {
@@ -292,7 +292,7 @@ function componentPlan(component: JsonObject, at: Place): StratifierCriterion {
   return { code: codeOfComponent(component, own), ...own }
 }
 
-/** A Measure of R4 need not state the code of a component, while the report must: it then has the description, or the expression as text. */
+/** In R4, a Measure need not state the code of a component, but the report must: its code is then the description, or the expression, as text. */
 function codeOfComponent(component: JsonObject, { expression }: Criterion): JsonObject {
   const code = conceptOf(objectAt(component, 'code'))
   if (code !== undefined && Object.keys(code).length > 0) return { ...code }

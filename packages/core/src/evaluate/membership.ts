@@ -1,20 +1,20 @@
 import { OperationError, quoted } from '../errors/index.js'
 import type { GroupPlan, Population } from './measure-plan.js'
 
-/** Who belongs to a population: what satisfies every criterion of `all` and none of `none`. Both are indexes of populations of the group. */
+/** The members of a population: those that satisfy every criterion of `all` and none of `none`. Both are indexes of populations of the group. */
 export interface Membership {
   readonly all: readonly number[]
   readonly none: readonly number[]
-  /** For observations: the population whose members are observed, without those that its exclusion has; -1 where the Measure does not say. */
+  /** For observations: the population whose members are observed, without those in its exclusion; -1 when the Measure does not state it. */
   readonly observed?: number
 }
 
-/** What a population kind is within, and what it leaves out, besides its own criterion. */
+/** The kinds of populations that a kind is within, and those that it excludes, in addition to its own criterion. */
 interface Rule {
   readonly within: readonly string[]
   readonly without?: readonly string[]
   readonly required?: true
-  /** What is counted are observations, not members. */
+  /** Observations are counted, not members. */
   readonly observes?: true
 }
 
@@ -58,11 +58,12 @@ const SCORINGS: ReadonlyMap<string, ReadonlyMap<string, Rule>> = new Map([
 ])
 
 /**
- * Who belongs to each population of a group, in their order. Without scoring, each population stands alone.
+ * The definition of the members of each population of a group, in their order. Without scoring, populations are independent.
  *
- * @param observations Whether the language makes observations.
- * @throws {OperationError} `not-supported` for other scorings and for observations where they are refused; `definition-required` when a population is missing
- *   that the scoring needs, or the aggregate method of observations; `definition-invalid` for one that it does not allow, a repeated one, and a bad criteriaReference.
+ * @param observations Whether the language supports observations.
+ * @throws {OperationError} `not-supported` for other scorings, and for observations if they are refused; `definition-required` when a population that the
+ *   scoring needs, or the aggregate method of observations, is missing; `definition-invalid` for a population that the scoring does not allow, a repeated
+ *   one, and a bad criteriaReference.
  */
 export function membershipsOf(group: GroupPlan, observations: 'allowed' | 'refused' = 'refused'): readonly Membership[] {
   const { scoring, populations, path } = group
@@ -79,7 +80,7 @@ export function membershipsOf(group: GroupPlan, observations: 'allowed' | 'refus
   return memberships
 }
 
-/** A ratio has no observations, or two: of its numerator and of its denominator. */
+/** Checks that a ratio has no observations, or two: of its numerator and of its denominator. */
 function checkObservations(
   { populations, path }: GroupPlan,
   { kinds, memberships }: { readonly kinds: readonly string[]; readonly memberships: readonly Membership[] },
@@ -124,7 +125,7 @@ function checkRequired(
   )
 }
 
-/** Only a ratio may have two of a kind: initial populations, of which numerator and denominator say which is theirs. */
+/** Checks that kinds do not repeat. Only a ratio may have two initial populations, to which numerator and denominator refer, and two observations. */
 function checkRepeated({ scoring, populations }: GroupPlan, kinds: readonly string[]): void {
   populations.forEach((population, index) => {
     const kind = kinds[index]
@@ -140,12 +141,12 @@ interface Place {
   readonly rule: Rule
 }
 
-/** The population that observations are of: the one that they refer to, else the measure population. */
+/** The membership of observations. They are of the population that they refer to, or else of the measure population. */
 function observation(group: GroupPlan, kinds: readonly string[], index: number): Membership {
   const own = group.populations[index]
   const reference = own?.criteriaReference
   const observed = reference === undefined ? kinds.indexOf('measure-population') : group.populations.findIndex(({ id }) => id === reference)
-  // Older ratios do not say what is observed: they have counts alone.
+  // Older ratios do not state what is observed; they have counts only.
   if (reference === undefined && observed < 0) return { all: [], none: [], observed }
   const kind = kinds[observed]
   if (own === undefined || kind === undefined || !OBSERVABLE.has(kind))
@@ -169,7 +170,7 @@ function membership(group: GroupPlan, { kinds, index, rule }: Place): Membership
   return { all: [...within, index], none: without }
 }
 
-/** The initial population that a population lies in: the only one, or the one that its side of the ratio refers to. */
+/** The initial population around a population: the only one, or the one that its side of the ratio refers to. */
 function initialOf(group: GroupPlan, { kinds, index }: Pick<Place, 'kinds' | 'index'>): number {
   const initial = kinds.flatMap((kind, at) => (kind === IP ? [at] : []))
   const [only] = initial

@@ -4,11 +4,11 @@ import type { Indexer } from '../storage/index.js'
 import type { EvaluateMeasureOptions } from './evaluate-measure.js'
 import { LANGUAGES } from './languages/language.js'
 
-/** How `$evaluate-measure` is offered. */
+/** Options of `$evaluate-measure`. */
 export interface EvaluateMeasureOperationOptions extends EvaluateMeasureOptions {
   /**
-   * Store each report, with the index entries that this makes of it, and answer 201 with its location. Such a call changes data, so GET is
-   * not offered then. Nothing is stored when absent.
+   * Store each report, with the index entries that this function creates, and answer 201 with its location. Such a call changes data, so GET is
+   * not offered then. When absent, nothing is stored.
    */
   readonly storeReports?: Indexer
 }
@@ -19,7 +19,7 @@ const SHAPE: InputShape = inputShape<EvaluateMeasureOperationOptions>({
 })
 
 /**
- * Makes the descriptors of `Measure/$evaluate-measure` and `Measure/<id>/$evaluate-measure`.
+ * Creates the descriptors of `Measure/$evaluate-measure` and `Measure/<id>/$evaluate-measure`.
  *
  * @throws {TypeError} for an option that is unknown or of another type.
  * @see https://hl7.org/fhir/R4/measure-operation-evaluate-measure.html

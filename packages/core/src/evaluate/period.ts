@@ -1,7 +1,7 @@
 import { OperationError, quoted } from '../errors/index.js'
 import { dateInterval } from '../search/index.js'
 
-/** A measurement period as the request gives it: dates (`YYYY`, `YYYY-MM`, `YYYY-MM-DD`), which are included as a whole, or dateTimes. */
+/** A measurement period from the request: dates (`YYYY`, `YYYY-MM`, `YYYY-MM-DD`), which are included as a whole, or dateTimes. */
 export interface Period {
   readonly start: string
   readonly end: string
@@ -10,7 +10,7 @@ export interface Period {
 /**
  * Checks a measurement period.
  *
- * @throws {OperationError} `parameter-value` for what is not a date or dateTime; `parameter-invalid` for a start after the end.
+ * @throws {OperationError} `parameter-value` for a text that is not a date or dateTime; `parameter-invalid` for a start after the end.
  */
 export function checkedPeriod(start: string, end: string): Period {
   const first = spanOf(start, 'periodStart').low
@@ -26,7 +26,7 @@ export function checkedPeriod(start: string, end: string): Period {
 /** A time has seconds and an offset, as in FHIR. */
 const FORM = /^(?!0000)\d{4}(?:-\d\d(?:-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d))?)?)?$/
 
-/** From its first to its last millisecond; without an offset in UTC. */
+/** From the first to the last millisecond; UTC without an offset. */
 function spanOf(text: string, name: string): NonNullable<ReturnType<typeof dateInterval>> {
   const span = FORM.test(text) ? dateInterval(text) : undefined
   if (span !== undefined) return span

@@ -4,7 +4,7 @@ import type { OperationRequest } from '../operation/index.js'
 import { parameterReader, type ParameterReader } from '../parameters/index.js'
 import type { EvaluateMeasureInput } from './evaluate-measure.js'
 
-/** Codes of R4, and those of R5 and other guides for the same. */
+/** The codes of R4, and equivalent ones of R5 and other guides. */
 const REPORT_TYPES: ReadonlyMap<string, EvaluateMeasureInput['reportType']> = new Map([
   ['subject', 'subject'],
   ['individual', 'subject'],
@@ -17,7 +17,7 @@ const REPORT_TYPES: ReadonlyMap<string, EvaluateMeasureInput['reportType']> = ne
  * Reads the inputs of `$evaluate-measure`.
  *
  * @throws {OperationError} `parameter-required`, `parameter-value`, `parameter-invalid`, and `parameter-unsupported` for an input of R4
- *   that is not offered.
+ *   that is not supported.
  */
 export function readEvaluate(request: OperationRequest): EvaluateMeasureInput {
   const reader = parameterReader(request.parameters)
@@ -38,7 +38,7 @@ export function readEvaluate(request: OperationRequest): EvaluateMeasureInput {
   return input
 }
 
-/** The value of a parameter. @throws {OperationError} `parameter-required` */
+/** The value of a required parameter. @throws {OperationError} `parameter-required` */
 export function required(reader: ParameterReader, name: string): string {
   const value = reader.text(name)
   if (value === undefined) throw new OperationError('parameter-required', `Parameter ${quoted(name)} is required.`, { expression: [name] })
@@ -46,9 +46,10 @@ export function required(reader: ParameterReader, name: string): string {
 }
 
 /**
- * The Measure of the path, or of the parameter `measure`.
+ * The Measure in the path, or in the parameter `measure`.
  *
- * @throws {OperationError} `parameter-required` without, `parameter-invalid` with both; `body-structure` for one in the body, which would be ignored.
+ * @throws {OperationError} `parameter-required` without either, `parameter-invalid` with both; `body-structure` for a Measure in the body, which would be
+ *   ignored.
  */
 export function measureOf(reader: ParameterReader, { id, body }: Pick<OperationRequest, 'id' | 'body'>): string {
   if (body?.['resourceType'] === 'Measure')
@@ -62,7 +63,7 @@ export function measureOf(reader: ParameterReader, { id, body }: Pick<OperationR
   })
 }
 
-/** A reference. R4 defines these as strings; a Reference is accepted too. */
+/** A reference. R4 defines such parameters as strings; a Reference is accepted, too. */
 export function referenceAt(reader: ParameterReader, name: string): string | undefined {
   const isReference = reader.all(name)[0]?.type === 'Reference'
   return isReference ? (stringAt(reader.object('Reference', name), 'reference') ?? '') : reader.text(name)

@@ -1,7 +1,7 @@
 import type { Extension, Reference } from 'fhir/r4.js'
 import type { Subject } from './subject.js'
 
-/** Types that a MeasureReport of R4 can be about. */
+/** Types that the subject of an R4 MeasureReport can have. */
 const REPORT_SUBJECTS: ReadonlySet<string> = new Set([
   'Patient',
   'Practitioner',
@@ -12,10 +12,10 @@ const REPORT_SUBJECTS: ReadonlySet<string> = new Set([
   'Group',
 ])
 
-/** The element of R5, as an extension, for all others. */
+/** The extension for R5's element, for all other types. */
 const SUBJECT = 'http://hl7.org/fhir/5.0/StructureDefinition/extension-MeasureReport.subject'
 
-/** How a report says whom it is about. */
+/** The subject of a report, as its element or as an extension. */
 export function reportSubject(subject: Subject | undefined): { readonly subject?: Reference; readonly extension: readonly Extension[] } {
   if (subject === undefined) return { extension: [] }
   const reference = { reference: `${subject.type}/${subject.id}` }

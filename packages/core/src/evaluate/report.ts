@@ -21,7 +21,7 @@ import { reportSubject } from './report-subject.js'
 import { evaluatedResources, evidenceExtension, measureInfo, supplementOf } from './supplement-report.js'
 
 /**
- * Makes the MeasureReport that `$evaluate-measure` returns. The members of a `subject-list` are in contained Lists; an explanation is an extension.
+ * Creates the MeasureReport that `$evaluate-measure` returns. The members of a `subject-list` are in contained Lists; an explanation is an extension.
  *
  * @see https://hl7.org/fhir/R4/measurereport.html
  */
@@ -58,7 +58,7 @@ export function toMeasureReport(result: EvaluateMeasureResult): MeasureReport {
   }
 }
 
-/** Names the subjects that could not be evaluated, for which nothing was counted. */
+/** Names the subjects that could not be evaluated, because of which nothing was counted. */
 function outcomeOfFailures(failures: readonly SubjectFailure[]): OperationOutcome {
   return {
     resourceType: 'OperationOutcome',
@@ -71,7 +71,7 @@ function outcomeOfFailures(failures: readonly SubjectFailure[]): OperationOutcom
   }
 }
 
-/** Of the Data Exchange For Quality Measures guide, since R4 has the notation of a report only. */
+/** Of the Data Exchange For Quality Measures guide, because in R4 only the whole report has a notation. */
 const GROUP_NOTATION = 'http://hl7.org/fhir/us/davinci-deqm/StructureDefinition/extension-groupImprovementNotation'
 
 function groupExtensions({ component, improvementNotation }: EvaluatedGroup): readonly Extension[] {
@@ -118,7 +118,7 @@ function scoreQuantity(value: number, unit: string | undefined): Quantity {
   return { value, ...(unit !== undefined && { unit, system: 'http://unitsofmeasure.org', code: unit }) }
 }
 
-/** Contains a List of the members of a population, and refers to it. */
+/** Adds a contained List of the members of a population, and refers to it. */
 function listed(members: readonly string[], contained: Resource[]): Pick<MeasureReportGroupPopulation, 'subjectResults'> {
   const id = `members-${contained.length + 1}`
   const entry = members.map((member) => ({ item: itemOf(member) }))
@@ -127,13 +127,13 @@ function listed(members: readonly string[], contained: Resource[]): Pick<Measure
   return { subjectResults: { reference: `#${id}` } }
 }
 
-/** What is not a resource is shown with the subject that it belongs to. */
+/** A member that is not a resource is shown with the subject that it belongs to. */
 function itemOf(member: string): Reference {
   const [reference, ...display] = member.split('#')
   return display.length === 0 ? { reference: member } : { reference: reference ?? '', display: display.join('#') }
 }
 
-/** Of R5, where the value of a stratum may be an amount. */
+/** Of R5, in which the value of a stratum may be an amount. */
 const VALUE_EXTENSION = 'http://hl7.org/fhir/5.0/StructureDefinition/extension-MeasureReport.group.stratifier.stratum.value'
 
 function valuesOf({ value, quantity, components }: EvaluatedStratum): MeasureReportGroupStratifierStratum {

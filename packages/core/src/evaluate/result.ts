@@ -12,7 +12,7 @@ import type { Period } from './period.js'
 import type { Stratum, Tally } from './tally.js'
 import type { Subject } from './subject.js'
 
-/** What an evaluation counted. `toMeasureReport` makes the resource of it. */
+/** The counts of an evaluation. `toMeasureReport` converts it to a resource. */
 export interface EvaluateMeasureResult extends Explained {
   /** A new id, for the report. */
   readonly id: string
@@ -22,33 +22,33 @@ export interface EvaluateMeasureResult extends Explained {
   readonly type: 'individual' | 'summary' | 'subject-list'
   /** `url|version` of the Measure, or `Measure/<id>` when it has no url. */
   readonly measure: string
-  /** Who it is about; everybody when absent. */
+  /** The subject of the report; absent for all. */
   readonly subject?: Subject
-  /** As in the input, word for word. */
+  /** As in the input, unchanged. */
   readonly period: Period
-  /** The Measure's, when it is a CodeableConcept. */
+  /** The notation of the Measure, if it is a CodeableConcept. */
   readonly improvementNotation?: CodeableConcept
-  /** In the Measure's order; none when subjects could not be evaluated. */
+  /** In the order of the Measure; empty when subjects could not be evaluated. */
   readonly groups: readonly EvaluatedGroup[]
-  /** Supplemental data and risk adjustment factors of the subjects of the initial populations, in the Measure's order. */
+  /** Supplemental data and risk adjustment factors of the subjects of the initial populations, in the order of the Measure. */
   readonly supplements?: readonly EvaluatedSupplement[]
-  /** References (`Encounter/e1`) to what the evaluation of one subject read, where the language knows. */
+  /** References (`Encounter/e1`) to the resources that the evaluation of one subject read, if the language records them. */
   readonly evaluatedResources?: readonly string[]
-  /** The first subjects that could not be evaluated, and why: nothing was counted then. Absent when all could. */
+  /** The first subjects that could not be evaluated, with the reasons. If there are any, nothing was counted. Absent when there are none. */
   readonly failures?: readonly SubjectFailure[]
-  /** What each clause of the Measure's CQL was over all subjects, when the input asked for it. */
+  /** The results of each clause of the Measure's CQL over all subjects, if the input requested it. */
   readonly coverage?: Coverage
 }
 
 /** Supplemental data or a risk adjustment factor. */
 export interface EvaluatedSupplement extends SupplementValues {
   readonly id?: string
-  /** `url|version` of the component that it is of; absent where that is the evaluated Measure. */
+  /** `url|version` of the component that defines it; absent when that is the evaluated Measure. */
   readonly measure?: string
   readonly code?: CodeableConcept
 }
 
-/** What supports that somebody is in a population. */
+/** The evidence that a subject is in a population. */
 export interface EvaluatedEvidence {
   readonly name: string
   readonly description?: string
@@ -59,11 +59,11 @@ export interface EvaluatedEvidence {
 
 /** The populations of a group or stratum. */
 export interface EvaluatedPopulations {
-  /** In the Measure's order. */
+  /** In the order of the Measure. */
   readonly populations: readonly EvaluatedPopulation[]
-  /** The measure score; absent without a scoring that has one, and where there is nothing to divide by. */
+  /** The measure score; absent without a scoring that has one, and when the denominator is 0. */
   readonly score?: number
-  /** The UCUM unit of the score, where it is that of observations in a unit. */
+  /** The UCUM unit of the score, if it is computed from observations with a unit. */
   readonly scoreUnit?: string
 }
 
@@ -71,22 +71,25 @@ export interface EvaluatedPopulations {
 export interface EvaluatedGroup extends EvaluatedPopulations {
   readonly id?: string
   readonly code?: CodeableConcept
-  /** The group's own, when it is a CodeableConcept. */
+  /** The notation of the group itself, if it is a CodeableConcept. */
   readonly improvementNotation?: CodeableConcept
-  /** What is counted here, where it is a component of a composite measure. */
+  /** The Measure and group that are counted here, if this is a component of a composite measure. */
   readonly component?: ComponentName
-  /** In the Measure's order. */
+  /** In the order of the Measure. */
   readonly stratifiers: readonly EvaluatedStratifier[]
 }
 
-/** One population: how many belong to it. */
+/** One population and its count. */
 export interface EvaluatedPopulation {
   readonly id?: string
   readonly code?: CodeableConcept
   readonly count: number
-  /** References (`Patient/p1`) to its members, in a `subject-list`; of what is not a resource, that of its subject, `#` and its value (`Patient/p1#@2026-03-01`). */
+  /**
+   * References (`Patient/p1`) to its members, in a `subject-list`. For a member that is not a resource, the reference of its subject, `#` and its value
+   * (`Patient/p1#@2026-03-01`).
+   */
   readonly members?: readonly string[]
-  /** The supporting evidence that the Measure asks for, in a report of one subject. */
+  /** The supporting evidence that the Measure requests, in a report of one subject. */
   readonly evidence?: readonly EvaluatedEvidence[]
 }
 
@@ -97,13 +100,13 @@ export interface EvaluatedStratifier {
   readonly strata: readonly EvaluatedStratum[]
 }
 
-/** What has one value, or one combination of them, in common. */
+/** The members of populations with one value, or one combination of values. */
 export interface EvaluatedStratum extends EvaluatedPopulations {
   /** The value; absent when the stratifier has components, and when it is a criterion that the members satisfy. */
   readonly value?: CodeableConcept
   /** The amount that `value` describes. */
   readonly quantity?: Quantity
-  /** The values of the components, in their order. */
+  /** The values of the components, in the order of these. */
   readonly components?: readonly StratumComponent[]
 }
 
@@ -113,26 +116,26 @@ export interface StratumComponent {
   readonly value: CodeableConcept
 }
 
-/** What was evaluated, and what its criteria counted. */
+/** An evaluation and its counts. */
 export interface Evaluation {
   readonly measure: JsonObject
-  /** Of a composite measure: the components of its composites, then its other groups. */
+  /** For a composite measure: the components of its composites, then its other groups. */
   readonly plans: readonly GroupPlan[]
   readonly scope: Pick<Scope, 'period' | 'subject'>
   readonly type: EvaluateMeasureResult['type']
   readonly counts: Counts
-  /** What a composite measure makes of its components. */
+  /** The groups that a composite measure computes from its components. */
   readonly composed: readonly ComposedGroup[]
 }
 
-/** A group that is made of components. */
+/** A group that is computed from components. */
 export interface ComposedGroup {
   readonly group: EvaluatedGroup
-  /** FHIRPath of what says how. */
+  /** FHIRPath of the element that states the method. */
   readonly path: string
 }
 
-/** The result of an evaluation, in whatever language its criteria were written. */
+/** The result of an evaluation, whatever the language of its criteria. */
 export function resultOf(ctx: OperationContext, { measure, plans, scope, type, counts, composed }: Evaluation): EvaluateMeasureResult {
   const { period, subject } = scope
   const improvementNotation = conceptOf(objectAt(measure, 'improvementNotation'))
@@ -219,7 +222,10 @@ function populationsOf(
   return { populations, ...(score !== undefined && { score }), ...(scoreUnit !== undefined && { scoreUnit }) }
 }
 
-/** The populations of a stratum. Ids of elements are unique in a resource: those of the group's populations are repeated only where their codes do not say which is which. */
+/**
+ * The populations of a stratum. Ids of elements are unique in a resource, so those of the group's populations are repeated only if their codes do not
+ * distinguish them.
+ */
 function stratumPopulationsOf(group: GroupPlan, stratum: Tallied, listed: boolean): EvaluatedPopulations {
   const { populations, ...others } = populationsOf(group, stratum, listed)
   const kindOf = (index: number): string | undefined => group.populations[index]?.kinds[0]
@@ -239,15 +245,15 @@ export function headOf(head: Head): { id?: string; code?: CodeableConcept } {
   return { ...(head.id !== undefined && { id: head.id }), ...(code !== undefined && { code }) }
 }
 
-/** A scoring, and the kinds of the populations that it looks at. */
+/** A scoring, and the kinds of the populations that it uses. */
 interface Scored {
   readonly scoring?: string
   readonly populations: readonly Pick<Population, 'kinds'>[]
 }
 
 /**
- * Numerator over denominator, each without what is excluded from it; `undefined` without such a scoring, with nothing to divide by, and for a ratio
- * of observations, which counts do not show.
+ * Numerator divided by denominator, each without its exclusions; `undefined` without such a scoring, when the denominator is 0, and for a ratio of
+ * observations, which counts do not contain.
  */
 export function scoreOf({ scoring, populations }: Scored, counts: readonly number[]): number | undefined {
   if (scoring !== 'proportion' && scoring !== 'ratio') return undefined
@@ -281,7 +287,7 @@ interface Counted {
   readonly composed: readonly ComposedGroup[]
 }
 
-/** Records how many belong to each population and by which criterion, into how many strata each stratifier divides, and the scores. */
+/** Records the count of each population and its criterion, the number of strata of each stratifier, and the scores. */
 function explainGroups(explain: NonNullable<OperationContext['explain']>, { plans, groups, measure, composed }: Counted): void {
   const composite = canonicalOfMeasure(measure)
   for (const one of composed) explainComposed(explain, one, composite)

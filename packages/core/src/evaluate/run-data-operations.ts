@@ -8,7 +8,7 @@ import { collectData, parametersTexts, toParameters, type CollectDataInput } fro
 import { measureOf, referenceAt, required } from './read-request.js'
 import { dataRequirements, toLibrary, type DataRequirementsInput, type DataRequirementsOptions } from './requirements/data-requirements.js'
 
-/** Makes what carries calls of `$data-requirements` on a type out. */
+/** Returns the function that runs `$data-requirements` on a type. */
 export function dataRequirementsRun(type: 'Library' | 'Measure', options: DataRequirementsOptions): Operation['run'] {
   const read = async (ctx: OperationContext, request: OperationRequest): Promise<DataRequirementsInput> =>
     type === 'Measure' ? readMeasure(request) : readLibrary(ctx, request)
@@ -25,7 +25,7 @@ function readMeasure(request: OperationRequest): DataRequirementsInput {
   return input
 }
 
-/** What both operations need. */
+/** The inputs that both operations have. */
 function measureAndPeriod(
   reader: ParameterReader,
   request: OperationRequest,
@@ -67,12 +67,12 @@ async function storedLibrary(ctx: OperationContext, request: OperationRequest, c
   })
 }
 
-/** Makes what carries calls of `$collect-data` out. */
+/** Returns the function that runs `$collect-data`. */
 export function collectDataRun(options: DataRequirementsOptions): Operation['run'] {
   return async (ctx, request) => ({ status: 200, resource: toParameters(await collectData(ctx, readCollect(request), options)) })
 }
 
-/** The same, whose answer is text. */
+/** Like `collectDataRun`, with the answer as text. */
 export function collectDataWrite(options: DataRequirementsOptions): NonNullable<Operation['write']> {
   return async (ctx, request) => ({ status: 200, text: parametersTexts(await collectData(ctx, readCollect(request), options)) })
 }

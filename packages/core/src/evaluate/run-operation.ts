@@ -6,7 +6,7 @@ import { evaluateMeasure, type EvaluateMeasureOptions } from './evaluate-measure
 import { readEvaluate } from './read-request.js'
 import { toMeasureReport } from './report.js'
 
-/** Makes what carries calls of `$evaluate-measure` out. @param storeReports Indexes the reports that are stored; none is when absent. */
+/** Returns the function that runs `$evaluate-measure`. @param storeReports Indexes the reports that are stored; when absent, none is stored. */
 export function evaluateMeasureRun(options: EvaluateMeasureOptions, storeReports: Indexer | undefined): Operation['run'] {
   return async (ctx, request) => {
     const report = toMeasureReport(await evaluateMeasure(ctx, readEvaluate(request), options))

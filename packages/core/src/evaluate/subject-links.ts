@@ -5,20 +5,20 @@ import type { SearchOptions } from '../search/index.js'
 export interface SubjectLinks {
   /** Type of the subjects. */
   readonly subjectType: string
-  /** Codes of the reference parameters by any of which resources of a type belong to a subject; none for a type that belongs to no subject. */
+  /** Codes of the reference parameters that link resources of a type to a subject, any of which suffices; none for a type that belongs to no subject. */
   readonly paramsOf: (type: string) => readonly string[]
 }
 
 /**
- * How resources belong to subjects: to a patient by `patient` or `subject`; to what else has a compartment in FHIR as its CompartmentDefinition says; to any other
- * resource by a parameter that is called as its type (`organization`), or `subject`, or else by every reference parameter that names its type as a target.
+ * How resources belong to subjects: to a patient by `patient` or `subject`; to a type with a compartment in FHIR by its CompartmentDefinition; to any other
+ * type by a parameter with the name of the type (`organization`), or `subject`, or else by every reference parameter that has the type as a target.
  *
  * @see https://hl7.org/fhir/R4/compartmentdefinition.html
  */
 export async function subjectLinks(ctx: OperationContext, subjectType: string): Promise<SubjectLinks> {
   const { search } = ctx
   const known = new Map<string, readonly string[]>()
-  // What a patient does for others, as an author or performer, is in the compartment of the patient, too; a subject's data is what is about the patient.
+  // A patient's compartment also has what the patient does for others, as an author or performer; a subject's data is only what is about the patient.
   const members = subjectType === 'Patient' ? undefined : await compartmentMembers(ctx, subjectType)
   const linksOf = (type: string): readonly string[] => {
     if (search === undefined) return []

@@ -5,16 +5,16 @@ import { isHidden } from '../operation/index.js'
 import type { SearchPair } from '../search/index.js'
 import { isResourceId, isResourceType } from '../storage/index.js'
 
-/** Who an evaluation is about: one subject, or several that one resource stands for. */
+/** The subject of an evaluation: one subject, or a resource that stands for several. */
 export interface Subject {
   /** The type of the Measure's subjects, of whom this is one; else that of the resource that stands for several: `Group`, `Practitioner` or `Organization`. */
   readonly type: string
   readonly id: string
-  /** Of a Group whose members are not the subjects themselves, but have patients: their type. */
+  /** For a Group whose members are not the subjects themselves, but have patients: the type of the members. */
   readonly memberType?: string
 }
 
-/** What has patients: by which search parameter of Patient. */
+/** Types that have patients, with the search parameter of Patient that refers to them. */
 const PATIENTS_OF: ReadonlyMap<string, string> = new Map([
   ['Practitioner', 'general-practitioner'],
   ['PractitionerRole', 'general-practitioner'],
@@ -22,16 +22,16 @@ const PATIENTS_OF: ReadonlyMap<string, string> = new Map([
 ])
 
 /**
- * The subject of an evaluation: that which the request names; else the Group that the Measure is about. `undefined` for all of the Measure's type.
+ * The subject of an evaluation: the one that the request names, or else the Group that the Measure is about. `undefined` for all of the Measure's type.
  *
- * @throws {OperationError} as `namedSubject`; `not-supported` for a Measure about something else than a Group.
+ * @throws {OperationError} as `namedSubject`; `not-supported` for a Measure about something other than a Group.
  */
 export async function subjectOf(ctx: OperationContext, given: string | undefined, measure: JsonObject): Promise<Subject | undefined> {
   const named = given ?? groupOf(measure)
   return named === undefined ? undefined : namedSubject(ctx, named, measure)
 }
 
-/** `Measure.subjectReference`. */
+/** The Group in `Measure.subjectReference`. */
 function groupOf(measure: JsonObject): string | undefined {
   if (measure['subjectReference'] === undefined) return undefined
   const reference = stringAt(objectAt(measure, 'subjectReference'), 'reference')
@@ -42,11 +42,11 @@ function groupOf(measure: JsonObject): string | undefined {
 }
 
 /**
- * The subject that a request names, as `<type>/<id>`, or by an id alone for one of the Measure's type: a subject; a Group with members of that type; and for a
- * Measure of patients a practitioner or organization, or a Group of them, whose patients are meant.
+ * The subject that a request names, as `<type>/<id>`, or by an id alone for the Measure's type: a subject, a Group with members of that type or, for a
+ * Measure of patients, a practitioner or organization, or a Group of these, which stand for their patients.
  *
- * @throws {OperationError} `parameter-invalid` for what is not, and does not stand for, subjects of the Measure; `content-not-found` when there is no such
- *   resource; `not-supported` for a Group that is not a list of such members.
+ * @throws {OperationError} `parameter-invalid` for a resource that neither is a subject of the Measure nor stands for some; `content-not-found` when there is
+ *   no such resource; `not-supported` for a Group that is not a list of such members.
  */
 async function namedSubject(ctx: OperationContext, given: string, measure: JsonObject): Promise<Subject> {
   const subjectType = subjectTypeOf(measure)
@@ -70,14 +70,14 @@ export function subjectTypeOf(measure: JsonObject): string {
   return stringAt(coding, 'code') ?? 'Patient'
 }
 
-/** Who an evaluation is limited to. */
+/** The limits of the subjects of an evaluation. */
 interface Limited {
   readonly subjectType: string
   readonly subject?: Subject | undefined
   readonly practitioner?: string | undefined
 }
 
-/** Parameters of a search for the subjects; none for all of the type. */
+/** Parameters of a search for the subjects; empty for all of the type. */
 export function subjectConditions({ subjectType, subject, practitioner }: Limited): readonly SearchPair[] {
   const own: readonly SearchPair[] = practitioner === undefined ? [] : [['general-practitioner', `Practitioner/${practitioner}`]]
   if (subject === undefined) return own
@@ -88,7 +88,7 @@ export function subjectConditions({ subjectType, subject, practitioner }: Limite
   return [...own, memberType === undefined ? [member, id] : [`${PATIENTS_OF.get(memberType)}:${memberType}.${member}`, id]]
 }
 
-/** The only subject of an evaluation; `undefined` where subjects are searched. */
+/** The only subject of an evaluation; `undefined` when subjects are searched. */
 export function singleSubject({ subjectType, subject, practitioner }: Limited): Subject | undefined {
   return subject?.type === subjectType && practitioner === undefined ? subject : undefined
 }
@@ -96,7 +96,8 @@ export function singleSubject({ subjectType, subject, practitioner }: Limited): 
 /**
  * The type of the members of a Group.
  *
- * @throws {OperationError} `not-supported` for a Group whose members a search by membership does not find, or finds although their membership is limited in time.
+ * @throws {OperationError} `not-supported` for a Group with members that a search by membership does not find, or that it finds although their membership is
+ *   limited in time.
  */
 function checkedMembers(group: JsonObject, { id, subjectType }: { readonly id: string; readonly subjectType: string }): string {
   if (group['actual'] === false) throw unlisted(id, 'it describes its members and does not list them')
@@ -156,13 +157,13 @@ interface LocalReference {
   readonly id: string
 }
 
-/** The same for what may be an address below the server's own base. */
+/** Like `localReference`, for a reference that may be an address below the server's own base. */
 function referenceIn({ search }: OperationContext, given: string, defaultType: string): LocalReference {
   const own = search?.base === undefined ? '' : `${search.base}/`
   return localReference(given.startsWith(own) ? given.slice(own.length) : given, defaultType)
 }
 
-/** The type and id of `<type>/<id>`; an id alone has the default type. Of a longer reference the id is not valid. */
+/** The type and id of `<type>/<id>`; an id alone has the default type. The id of a longer reference is not valid. */
 function localReference(given: string, defaultType: string): LocalReference {
   const slash = given.indexOf('/')
   return slash < 0 ? { type: defaultType, id: given } : { type: given.slice(0, slash), id: given.slice(slash + 1) }

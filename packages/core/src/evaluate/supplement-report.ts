@@ -8,16 +8,16 @@ const DEQM = 'http://hl7.org/fhir/us/davinci-deqm/StructureDefinition'
 const MEASURE_INFO = 'http://hl7.org/fhir/StructureDefinition/cqf-measureInfo'
 const SUPPORTING_EVIDENCE = 'http://hl7.org/fhir/StructureDefinition/cqf-supportingEvidence'
 
-/** Supplemental data as a report contains it. */
+/** Supplemental data in the form in which a report contains it. */
 export interface ReportedSupplement {
-  /** Contained: one for each value. */
+  /** Contained Observations, one for each value. */
   readonly observations: readonly Observation[]
-  /** Of the report, which refer to the observations. */
+  /** Extensions of the report that refer to the observations. */
   readonly extensions: readonly Extension[]
 }
 
 /**
- * Supplemental data of a report: in that of one subject an Observation of each value, in others an Observation of how many subjects have it.
+ * Supplemental data of a report. For one subject, an Observation for each value; for several, an Observation of the number of subjects with each value.
  *
  * @see https://hl7.org/fhir/us/davinci-deqm/StructureDefinition-extension-supplementalData.html
  */
@@ -45,7 +45,7 @@ export function supplementOf(
   }
 }
 
-/** The Measure, and the part of it, that something is of (`cqf-measureInfo`). */
+/** The Measure, and the part of it, to which something belongs (`cqf-measureInfo`). */
 export function measureInfo({
   measure,
   groupId,
@@ -69,7 +69,7 @@ function valueOf({ concept, quantity }: StratumValue): Pick<Observation, 'valueC
   return coded === undefined ? {} : { valueCodeableConcept: coded }
 }
 
-/** References to what the evaluation read, and to the resources of which supplemental data consists. */
+/** References to the resources that the evaluation read, and to those that contain supplemental data. */
 export function evaluatedResources({ evaluatedResources: read = [], supplements = [] }: EvaluateMeasureResult): Reference[] {
   const named = new Map<string, string[]>(read.map((reference) => [reference, []]))
   for (const { id, resources } of supplements) {
@@ -78,7 +78,7 @@ export function evaluatedResources({ evaluatedResources: read = [], supplements 
   return [...named].map(([reference, ids]) => ({ ...criterionReferences(ids), reference }))
 }
 
-/** Says which supplemental data of the Measure a reference is for. */
+/** States to which supplemental data of the Measure a reference belongs. */
 function criterionReferences(ids: readonly string[]): { extension?: Extension[] } {
   return ids.length === 0 ? {} : { extension: ids.map((id) => ({ url: `${DEQM}/extension-criteriaReference`, valueString: id })) }
 }

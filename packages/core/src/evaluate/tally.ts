@@ -1,22 +1,22 @@
 import type { Extension } from 'fhir/r4.js'
 import type { JsonObject } from '../json/index.js'
 
-/** What belongs to a population. */
+/** The members of a population. */
 export interface Tally {
   readonly count: number
-  /** References (`Patient/p1`) to what belongs to it, where they were asked for; of what is not a resource, that of its subject, `#` and its value. */
+  /** References (`Patient/p1`) to the members, if they are requested. For a member that is not a resource, the reference of its subject, `#` and its value. */
   readonly members?: readonly string[]
-  /** For each supporting evidence of the population, its values as extensions `value`, in a report of one subject. */
+  /** For each supporting evidence of the population, its values as extensions `value`; only in a report of one subject. */
   readonly evidence?: readonly (readonly Extension[])[]
 }
 
-/** A stratum of a group: what of its populations has a value, or satisfies a criterion, in common. */
+/** A stratum of a group: the members of its populations that have a value in common, or satisfy a criterion. */
 export interface Stratum {
-  /** What its members have in common, one for each criterion of the stratifier; absent where these satisfy a criterion. */
+  /** The common values, one for each criterion of the stratifier; absent when the members satisfy a criterion. */
   readonly values?: readonly StratumValue[]
-  /** What of each population of the group lies in it, in their order. */
+  /** The members of each population of the group in this stratum, in the order of the populations. */
   readonly populations: readonly Tally[]
-  /** The score, where observations make it; default: that of the counts. */
+  /** The score, if it is computed from observations; by default it is computed from the counts. */
   readonly score?: number | undefined
   /** The UCUM unit of the score; absent for a number. */
   readonly scoreUnit?: string | undefined
@@ -24,7 +24,7 @@ export interface Stratum {
 
 /** A value that divides populations. */
 export interface StratumValue {
-  /** A CodeableConcept; values that are not codes are its text. */
+  /** A CodeableConcept; its text is the value if that is not a code. */
   readonly concept: JsonObject
   /** The Quantity that the text describes. */
   readonly quantity?: JsonObject

@@ -15,19 +15,19 @@ import { practitionerIdOf, subjectConditions, subjectOf, subjectTypeOf, type Sub
 import { subjectLinks, type SubjectLinks } from '../subject-links.js'
 import { requirementConditions } from './requirement-search.js'
 
-/** Whose data is collected, for which Measure. */
+/** The subjects whose data is collected, and the Measure. */
 export interface CollectDataInput {
   /** `Measure/<id>`, an id, a url or `url|version`. */
   readonly measure: string
   /** `YYYY`, `YYYY-MM` or `YYYY-MM-DD`. */
   readonly periodStart: string
-  /** The last of the period, included as a whole. */
+  /** The end of the period, included as a whole. */
   readonly periodEnd: string
-  /** As of `evaluateMeasure`: only what belongs to this subject, or to those for whom it stands. Default: of all. */
+  /** As for `evaluateMeasure`: only data of this subject, or of the subjects for which it stands. Default: data of all. */
   readonly subject?: string | undefined
-  /** `Practitioner/<id>` or an id: only what belongs to patients of this general practitioner. */
+  /** `Practitioner/<id>` or an id: only data of patients of this general practitioner. */
   readonly practitioner?: string | undefined
-  /** Only what was stored after this, as a FHIR dateTime. */
+  /** Only resources that were stored after this FHIR dateTime. */
   readonly lastReceivedOn?: string | undefined
 }
 
@@ -42,7 +42,7 @@ const INPUT = inputShape<CollectDataInput>({
 
 const OPTIONS = inputShape<DataRequirementsOptions>({ languages: LANGUAGES })
 
-/** The data that a Measure looks at. */
+/** The data that the evaluation of a Measure reads. */
 export interface CollectDataResult {
   /** A new id, for the report. */
   readonly id: string
@@ -50,9 +50,9 @@ export interface CollectDataResult {
   readonly date: string
   /** `url|version` of the Measure, or `Measure/<id>` when it has no url. */
   readonly measure: string
-  /** Who it is about; everybody when absent. */
+  /** The subject of the report; absent for all. */
   readonly subject?: Subject
-  /** As in the input, word for word. */
+  /** As in the input, unchanged. */
   readonly period: Period
   /** Each once. */
   readonly resources: readonly StoredResource[]
@@ -61,7 +61,7 @@ export interface CollectDataResult {
 const PAGE = 500
 
 /**
- * Collects the data that the evaluation of a Measure looks at: the resources of the given subjects that meet one of its data requirements. Types that
+ * Collects the data that the evaluation of a Measure reads: the resources of the given subjects that meet one of its data requirements. Types that
  * belong to no subject are collected for all.
  *
  * @throws {OperationError} as `dataRequirements`; `too-costly` for more resources than `limits.maxExpansion`, or more text than
@@ -124,7 +124,7 @@ async function collected(ctx: OperationContext, data: readonly RequiredData[], w
   return [...found.values()]
 }
 
-/** Counts what is collected, and ends it when it is more than an answer may hold. */
+/** Returns a function that counts the collected resources and throws when an answer cannot hold them. */
 function sizeLimit({ limits }: OperationContext): (stored: StoredResource) => void {
   let [count, characters] = [0, 0]
   return ({ text }) => {
@@ -138,7 +138,7 @@ function sizeLimit({ limits }: OperationContext): (stored: StoredResource) => vo
   }
 }
 
-/** The report of type `data-collection` that goes with collected data. */
+/** The report of type `data-collection` for collected data. */
 function reportOf({ id, date, measure, subject, period, resources }: CollectDataResult): MeasureReport {
   const about = reportSubject(subject)
   return {
@@ -155,14 +155,14 @@ function reportOf({ id, date, measure, subject, period, resources }: CollectData
   }
 }
 
-/** Makes the Parameters that `$collect-data` returns and `$submit-data` takes: the report and the resources. */
+/** Creates the Parameters that `$collect-data` returns and `$submit-data` takes: the report and the resources. */
 export function toParameters(result: CollectDataResult): JsonObject {
   checkResult('collectData', result, 'resources')
   const resources = result.resources.map(({ resource }) => ({ name: 'resource', resource: ownCopy(resource) }))
   return { resourceType: 'Parameters', parameter: [{ name: 'measureReport', resource: reportOf(result) }, ...resources] }
 }
 
-/** The same as text in pieces, in which the numbers of resources keep their digits. */
+/** Like `toParameters`, as text in pieces, in which the numbers of resources keep their digits. */
 export function parametersTexts(result: CollectDataResult): readonly string[] {
   const report = JSON.stringify({ name: 'measureReport', resource: reportOf(result) })
   const resources = result.resources.map(({ text }) => `,{"name":"resource","resource":${text}}`)

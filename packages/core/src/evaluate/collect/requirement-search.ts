@@ -3,10 +3,10 @@ import type { SearchOptions, SearchPair, SearchParameter } from '../../search/in
 import { dateInterval, escaped } from '../../search/written-values.js'
 import type { RequiredData } from '../languages/index.js'
 
-/** More codes than these are not looked up one by one: the filter is left out, and more is found than is needed. */
+/** Maximum number of codes that are looked up one by one. With more, the filter is left out, and more is found than is needed. */
 const MAX_CODES = 200
 
-/** A data requirement as parameters of a search that finds at least what it asks for, as far as search parameters look at the same elements. */
+/** The parameters of a search that finds at least what a data requirement asks for, as far as search parameters apply to the same elements. */
 export function requirementConditions(
   { parameters }: SearchOptions,
   { type, codeFilter = [], dateFilter = [] }: RequiredData,
@@ -19,14 +19,14 @@ export function requirementConditions(
   ]
 }
 
-/** An element of a resource type, and the kind of search parameter that is wanted. */
+/** An element of a resource type, and the kind of search parameter to find for it. */
 interface SearchedElement {
   readonly type: string
   readonly path: string | undefined
   readonly kind: string
 }
 
-/** A search parameter that looks at an element, rather one that looks at no other. */
+/** A search parameter for an element, preferably one that applies to no other element. */
 function parameterOf({ parameters }: SearchOptions, { type, path, kind }: SearchedElement): SearchParameter | undefined {
   const element = `${type}.${path}`
   const looking = parameters.of(type).filter(({ type: own, expression }) => own === kind && branchesOf(expression).includes(element))
@@ -34,8 +34,8 @@ function parameterOf({ parameters }: SearchOptions, { type, path, kind }: Search
 }
 
 /**
- * Whether a search by `requirementConditions` finds what has one of the codes in an element, and nothing else: its parameter looks at no other
- * element, and the codes are neither too many nor empty: by an empty one, a search would find all codes of its system.
+ * Whether a search by `requirementConditions` finds exactly the resources with one of the codes in an element: its parameter applies to no other element,
+ * and the codes are neither too many nor empty, because an empty code would find all codes of its system.
  */
 export function isExactFilter(search: SearchOptions, type: string, filter: DataRequirementCodeFilter): boolean {
   const parameter = parameterOf(search, { type, path: filter.path, kind: 'token' })
@@ -59,8 +59,8 @@ function codePairs(name: string | undefined, { code = [], valueSet }: DataRequir
 }
 
 /**
- * What has some part in the period. `ge` and `le` would not do: by them a date that is open, or continues, is not found when it begins within the
- * last day, or ends within the first one.
+ * Conditions for dates that overlap the period. `ge` and `le` would not do: with them, a date that is open or continues is not found when it begins within
+ * the last day, or ends within the first one.
  */
 function datePairs(name: string | undefined, { valuePeriod: { start, end } = {} }: DataRequirementDateFilter): readonly SearchPair[] {
   if (name === undefined) return []
@@ -68,7 +68,10 @@ function datePairs(name: string | undefined, { valuePeriod: { start, end } = {} 
   return bounds.map((bound) => [name, bound])
 }
 
-/** A date that is none is left to the search, which says so. Beyond the years that a search can name there is nothing to leave out. */
+/**
+ * The condition for one bound. An invalid date is left to the search, which reports it. A bound outside of the years that a search can express excludes
+ * nothing, so it is left out.
+ */
 function boundOf(prefix: 'gt' | 'lt', date: string): readonly string[] {
   const span = dateInterval(date)
   if (span === undefined) return [`${prefix}${date}`]

@@ -7,24 +7,24 @@ import { componentsOfGroup, compositeScoringOf, groupIdOf, notationOf, scoringOf
 import { MAX_POPULATIONS, planOf, type GroupPlan, type MeasurePlan, type Population } from '../measure-plan.js'
 import { subjectTypeOf } from '../subject.js'
 
-/** How the components of a composite measure are put together (code system `composite-measure-scoring`). */
+/** How a composite measure combines its components (code system `composite-measure-scoring`). */
 export type CompositeMethod = 'opportunity' | 'all-or-nothing' | 'linear' | 'weighted'
 
-/** The composites of a Measure: itself as a whole, or groups of it. */
+/** The composites of a Measure: the Measure as a whole, or some of its groups. */
 export interface Composition {
   readonly composites: readonly Composite[]
-  /** The Measure's own groups that are neither composites nor components: they are counted separately. */
+  /** The Measure's own groups that are neither composites nor components; they are counted separately. */
   readonly others: readonly GroupPlan[]
 }
 
-/** What is put together of components. */
+/** A combination of components. */
 export interface Composite {
   readonly method: CompositeMethod
-  /** The group without populations, which the report of the composite has the id and code of; an empty one when there is none. */
+  /** The group without populations, whose id and code the report of the composite has; empty when there is none. */
   readonly head: Pick<GroupPlan, 'id' | 'code' | 'improvementNotation'>
   /** In the order of the composite. */
   readonly components: readonly Component[]
-  /** FHIRPath of what says how they are put together. */
+  /** FHIRPath of the element that states the method. */
   readonly path: string
 }
 
@@ -32,12 +32,12 @@ export interface Composite {
 export interface Component {
   readonly measure: JsonObject
   readonly plan: MeasurePlan
-  /** The group as its Measure has it. */
+  /** The group as its Measure defines it. */
   readonly source: GroupPlan
-  /** The group that counts; its stratifiers are left out, and with methods that look at individuals its subjects are counted. */
+  /** The group that is counted, without stratifiers; methods that are based on individuals count its subjects. */
   readonly group: GroupPlan
   readonly weight: number
-  /** Whether less is better. */
+  /** Whether a lower score is better. */
   readonly isDecreasing: boolean
 }
 
@@ -53,8 +53,8 @@ function isComposite(measure: JsonObject): boolean {
 }
 
 /**
- * Reads what a Measure is composed of, and resolves the components: Measures, or groups of the composite itself. They are named by `relatedArtifact`
- * of type `composed-of`, and then the Measure is one composite, or by the extension `cqfm-component` of groups, each of which then is one.
+ * Reads the composition of a Measure, and resolves its components: Measures, or groups of the composite itself. They are named by `relatedArtifact`
+ * of type `composed-of`, and then the Measure is one composite, or by the extension `cqfm-component` of groups, each of which is a composite then.
  *
  * @param own The composite's own groups; those without populations are not components.
  * @returns `undefined` for any other Measure.
@@ -94,7 +94,7 @@ function wholeComposite(measure: JsonObject, [head = {}]: readonly Composite['he
   return { head, path, method: methodOf(compositeScoringOf(measure), path), named: componentsIn(measure) }
 }
 
-/** The groups that name components, each a composite of its own (extension `cqfm-component`). */
+/** The groups that name components; each is a composite (extension `cqfm-component`). */
 function composedGroups(measure: JsonObject, { groups }: MeasurePlan): readonly AskedComposite[] {
   return objectsAt(measure, 'group').flatMap((element, at): readonly AskedComposite[] => {
     const head = groups[at]
@@ -128,7 +128,7 @@ function checkStrata(heads: readonly GroupPlan[]): void {
   })
 }
 
-/** Supplemental data is that of initial populations, so it needs groups of the same Measure. */
+/** Supplemental data is about initial populations, so it needs groups of the same Measure. */
 function checkSupplements(own: MeasurePlan, components: readonly Component[], others: readonly GroupPlan[]): void {
   if (own.supplements.length === 0 || others.length > 0 || components.some(({ plan }) => plan === own)) return
   throw new OperationError('not-supported', 'Supplemental data of a composite measure is not supported; that of its components is.', {
@@ -144,7 +144,7 @@ function methodOf(code: string | undefined, path: string): CompositeMethod {
   throw new OperationError('not-supported', `Composite scoring ${quoted(code)} is not supported.`, { expression })
 }
 
-/** A component as the composite names it. */
+/** The name of a component in the composite. */
 interface NamedComponent {
   readonly canonical: string
   readonly artifact: JsonObject
@@ -241,7 +241,7 @@ function groupOf({ artifact, path, place }: NamedComponent, { groups }: MeasureP
 
 type PlaceOf = Pick<NamedComponent, 'path' | 'place'>
 
-/** Composites of composites are refused, and with them cycles. */
+/** Composites of composites are refused, so there are no cycles. */
 function nested({ path, place }: PlaceOf): OperationError {
   const message = `${place} is a composite measure itself, which a component cannot be.`
   return new OperationError('definition-invalid', message, { expression: [`${path}.resource`] })
@@ -266,7 +266,7 @@ function checkComponent(
     throw new OperationError('definition-invalid', `${place} has subjects of another type than the composite measure.`, { expression })
 }
 
-/** Populations of subjects: of those who have any item that satisfies a criterion. Observations are not looked at. */
+/** Converts populations to those of subjects: a subject with any item that satisfies the criterion is in it. Observations are left out. */
 function ofSubjects(population: Population): readonly Population[] {
   return population.kinds.includes('measure-observation') ? [] : [{ ...population, basis: 'boolean', anyItem: true }]
 }

@@ -5,7 +5,7 @@ import type { GroupCounts } from '../languages/index.js'
 import { headOf, scoreOf, type EvaluatedGroup, type EvaluatedPopulation } from '../result.js'
 import type { Component, Composite, CompositeMethod } from './composite-plan.js'
 
-/** Subjects in each population of a component, by reference, as its scoring says; those of the numerator are in the denominator. */
+/** The subjects in each population of a component, by reference, as its scoring defines it; the numerator is within the denominator. */
 interface Sets {
   readonly initial: ReadonlySet<string>
   readonly denominator: ReadonlySet<string>
@@ -15,7 +15,7 @@ interface Sets {
   readonly numeratorExcluded: ReadonlySet<string>
 }
 
-/** A population of the composite: how many, and who, where each belongs to it once. */
+/** A population of the composite: its count and, if each member counts once, its members. */
 interface CompositePopulation {
   readonly kind: string
   readonly count: number
@@ -24,14 +24,14 @@ interface CompositePopulation {
 
 interface Scored {
   readonly populations: readonly CompositePopulation[]
-  /** Absent where there is nothing to divide by. */
+  /** `undefined` when the denominator is 0. */
   readonly score: number | undefined
 }
 
 /**
- * The group of a composite measure, from what its components counted.
+ * The group of a composite measure, from the counts of its components.
  *
- * The counts have members except for the method `weighted`; `listed` says whether those of the composite are asked for.
+ * The counts have members except for the method `weighted`; `listed` says whether the members of the composite are requested.
  *
  * @see https://hl7.org/fhir/uv/cqm/composite-measures.html
  */
@@ -77,12 +77,12 @@ function setsOf({ group: { populations } }: Component, counts: GroupCounts | und
 
 type ComponentSets = Sets & { readonly isDecreasing: boolean }
 
-/** Who counts in the denominator of a component. */
+/** The subjects that count in the denominator of a component. */
 function eligible({ denominator, excluded, excepted }: Sets): ReadonlySet<string> {
   return denominator.difference(excluded).difference(excepted)
 }
 
-/** Who got what the component is about: the numerator or, where less is better, the rest of the denominator. */
+/** The subjects for whom a component is fulfilled: the numerator or, if less is better, the rest of the denominator. */
 function fulfilled(sets: ComponentSets): ReadonlySet<string> {
   const credited = sets.numerator.difference(sets.numeratorExcluded)
   return sets.isDecreasing ? eligible(sets).difference(credited) : credited
@@ -113,7 +113,7 @@ async function byIndividuals(ctx: OperationContext, { components, method, counts
   return METHODS[method](sets, pace)
 }
 
-/** A proportion whose cases are subjects in components. */
+/** A proportion of cases; each subject is a case in each component. */
 function opportunity(components: readonly ComponentSets[]): Scored {
   const cases = (of: (sets: ComponentSets) => ReadonlySet<string>): number => components.reduce((sum, sets) => sum + of(sets).size, 0)
   return proportion([
@@ -126,7 +126,7 @@ function opportunity(components: readonly ComponentSets[]): Scored {
   ])
 }
 
-/** A proportion of subjects: in the numerator is who is in that of every component whose denominator has them. */
+/** A proportion of subjects. A subject is in the numerator if it is in that of every component whose denominator it is in. */
 function allOrNothing(components: readonly ComponentSets[]): Scored {
   const denominator = union(components, (sets) => sets.denominator)
   const excluded = union(components, (sets) => sets.excluded)
@@ -148,7 +148,7 @@ function allOrNothing(components: readonly ComponentSets[]): Scored {
   ])
 }
 
-/** The average, over subjects, of the part of the components for them that was fulfilled. */
+/** The average, over subjects, of the fraction of their components that was fulfilled. */
 async function linear(components: readonly ComponentSets[], pace: Pace): Promise<Scored> {
   const population = union(components, (sets) => sets.denominator)
   const excluded = components.map((sets) => sets.excluded).reduce((common, one) => common.intersection(one))
@@ -159,7 +159,7 @@ async function linear(components: readonly ComponentSets[], pace: Pace): Promise
     const below = sets.filter((one) => one.eligible.has(subject)).length
     if (below > 0) observations.push(sets.filter((one) => one.fulfilled.has(subject)).length / below)
   }
-  // A sum of numbers in their order does not depend on the order of subjects.
+  // Summing in ascending order makes the result independent of the order of subjects.
   const sum = observations.toSorted((one, other) => one - other).reduce((total, one) => total + one, 0)
   return {
     populations: [
@@ -175,7 +175,7 @@ async function linear(components: readonly ComponentSets[], pace: Pace): Promise
   }
 }
 
-/** The weighted average of the components' scores; none where one that weighs something has none. */
+/** The weighted average of the components' scores; `undefined` when a component with a weight above 0 has no score. */
 function weighted(components: readonly Component[], counts: readonly GroupCounts[]): Scored {
   let [sum, weights] = [0, 0]
   for (const [index, { group, weight }] of components.entries()) {

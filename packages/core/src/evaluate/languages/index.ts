@@ -1,7 +1,7 @@
 import type { CriteriaLanguage } from './language.js'
 import { xFhirQuery } from './x-fhir-query/x-fhir-query.js'
 
-/** The languages that come with the engine. */
+/** The languages of the engine. */
 export const CRITERIA_LANGUAGES: readonly CriteriaLanguage[] = [xFhirQuery]
 
 export { LANGUAGES, MAX_FAILURES } from './language.js'

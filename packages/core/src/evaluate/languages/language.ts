@@ -11,107 +11,107 @@ import type { Stratum, StratumValue, Tally } from '../tally.js'
 import type { Subject } from '../subject.js'
 import type { MeasureSums } from '../totals/sums.js'
 
-/** Results of subjects that a language may keep from one evaluation of a Measure to the next, under this object. */
+/** Results of subjects that a language may keep between evaluations of a Measure, under this object. */
 export interface KeptResults {
-  /** Says whose results no longer hold. */
+  /** Reports whose results are no longer valid. */
   readonly changes: ChangeReader
-  /** Most memory that they may take. */
+  /** Maximum memory that they may use. */
   readonly maxBytes: number
 }
 
-/** What an evaluation is about. */
+/** The scope of an evaluation. */
 export interface Scope {
   readonly period: Period
   /** The Measure, for languages that need its libraries. */
   readonly measure: JsonObject
-  /** Type of the subjects of the Measure, which are counted with basis `boolean`. */
+  /** Type of the subjects of the Measure, which are counted if the basis is `boolean`. */
   readonly subjectType: string
-  /** Only what belongs to this subject, or to those for whom it stands, is looked at; all when absent. */
+  /** Only data of this subject, or of the subjects for which it stands, is read; data of all when absent. */
   readonly subject?: Subject | undefined
-  /** Id of a Practitioner: only what belongs to patients of this general practitioner is looked at. */
+  /** Id of a Practitioner: only data of patients of this general practitioner is read. */
   readonly practitioner?: string | undefined
-  /** Whether the members of each population are asked for, too. */
+  /** Whether the members of each population are requested, too. */
   readonly listed?: boolean | undefined
-  /** Whether the report is of one subject, with what was evaluated and supporting evidence. */
+  /** Whether the report is for one subject, with the evaluated resources and supporting evidence. */
   readonly individual?: boolean | undefined
-  /** Whether it is counted what the clauses of its libraries are. */
+  /** Whether the results of the clauses of its libraries are counted. */
   readonly coverage?: boolean | undefined
-  /** Values of parameters of the Measure's libraries, a Parameters resource. */
+  /** Values for parameters of the Measure's libraries, as a Parameters resource. */
   readonly parameters?: JsonObject | undefined
-  /** What is reported besides the populations, as far as it is in this language. */
+  /** Data to report besides the populations, as far as it is in this language. */
   readonly supplements?: readonly Supplement[] | undefined
-  /** Where results of subjects are kept; each evaluation is whole when absent. A language that keeps none counts as always. */
+  /** Where results of subjects are kept; when absent, each evaluation is complete. A language that keeps none ignores it. */
   readonly kept?: KeptResults | undefined
-  /** Which of the subjects are evaluated; all when absent. Only a language that `divides` is given one. */
+  /** The subjects to evaluate; all when absent. Only a language that `divides` gets it. */
   readonly part?: SubjectsPart | undefined
 }
 
-/** What a language gives for the groups of a Measure that are written in it. */
+/** The results of a language for the groups of a Measure that are written in it. */
 export interface MeasureCounts {
   /** In the order of the groups. */
   readonly groups: readonly GroupCounts[]
-  /** For each of `scope.supplements`, what it is for the subjects of the initial populations. */
+  /** For each of `scope.supplements`, its values for the subjects of the initial populations. */
   readonly supplements?: readonly SupplementValues[] | undefined
   /** References to the resources that the evaluation of the only subject read. */
   readonly evaluatedResources?: readonly string[] | undefined
-  /** Subjects that could not be evaluated. The counts are not reported then. */
+  /** Subjects that could not be evaluated. If there are any, the counts are not reported. */
   readonly failures?: readonly SubjectFailure[] | undefined
-  /** What the clauses of libraries were, where `scope.coverage` asks for it. */
+  /** The results of the clauses of libraries, if `scope.coverage` requests them. */
   readonly coverage?: Coverage | undefined
-  /** The counts of the subjects of `scope.part`, to which those of the others can be added. */
+  /** The counts of the subjects in `scope.part`, to which those of other parts can be added. */
   readonly sums?: MeasureSums | undefined
 }
 
-/** What supplemental data or a risk adjustment factor is, for all subjects. */
+/** The values of supplemental data, or of a risk adjustment factor, for all subjects. */
 export interface SupplementValues {
-  /** Its values, and how many subjects have each. */
+  /** Its values, with the number of subjects that have each. */
   readonly values: readonly { readonly value: StratumValue; readonly count: number }[]
-  /** References to the resources that it consists of. */
+  /** References to the resources that contain it. */
   readonly resources: readonly string[]
 }
 
 /** A subject whose evaluation failed. */
 export interface SubjectFailure {
-  /** `Patient/p1`. */
+  /** Such as `Patient/p1`. */
   readonly subject: string
   readonly message: string
-  /** What was thrown by code of the host (an external function), for its log: no report names it. Absent in results of parts. */
+  /** The error from code of the host (an external function), for the host's log; no report names it. Absent in results of parts. */
   readonly cause?: unknown
 }
 
-/** How many of those whose evaluation failed a result names, at most. */
+/** Maximum number of failed subjects that a result names. */
 export const MAX_FAILURES = 20
 
-/** What belongs to each population of a group, in the group's order. */
+/** The members of each population of a group, in the group's order. */
 export interface GroupCounts {
   readonly populations: readonly Tally[]
-  /** For each stratifier, the parts into which it divides the populations. */
+  /** For each stratifier, the strata into which it divides the populations. */
   readonly strata: readonly (readonly Stratum[])[]
-  /** The score, where observations make it; default: that of the counts. */
+  /** The score, if it is computed from observations; by default it is computed from the counts. */
   readonly score?: number | undefined
   /** The UCUM unit of the score; absent for a number. */
   readonly scoreUnit?: string | undefined
 }
 
-/** What of a scope matters to what data is looked at. */
+/** The members of a scope that affect which data is read. */
 export interface RequirementScope extends Pick<Scope, 'measure' | 'period' | 'subjectType' | 'supplements'> {
-  /** Whether the data is going to be looked up by subject: criteria that find a subject's data otherwise are refused. */
+  /** Whether the data will be searched by subject. Criteria that find a subject's data in another way are refused then. */
   readonly bySubject?: boolean | undefined
 }
 
-/** FHIR's DataRequirement. */
+/** A FHIR DataRequirement. */
 export interface RequiredData extends Omit<DataRequirement, 'type'> {
   /** A resource type. */
   readonly type: string
 }
 
-/** FHIR's ParameterDefinition. */
+/** A FHIR ParameterDefinition. */
 export interface ParameterUse extends Omit<ParameterDefinition, 'type'> {
   /** A FHIR type, or `Any`. */
   readonly type: string
 }
 
-/** What criteria look at. */
+/** The data and definitions that criteria use. */
 export interface Requirements {
   readonly data: readonly RequiredData[]
   readonly parameters: readonly ParameterUse[]
@@ -119,35 +119,36 @@ export interface Requirements {
   readonly dependsOn: readonly string[]
 }
 
-/** A language, or several that may be mixed in one group, that criteria are written in. */
+/** A language of criteria, or several that may be mixed in one group. */
 export interface CriteriaLanguage {
   /** Values of `criteria.language`. */
   readonly names: readonly string[]
-  /** Values of `criteria.language` of stratifiers that divide by values, and of their components; none when absent. */
+  /** Values of `criteria.language` for stratifiers that divide by values, and for their components; none when absent. */
   readonly valueNames?: readonly string[]
-  /** Whether it evaluates supplemental data and supporting evidence, and takes parameters. Default false. */
+  /** Whether it evaluates supplemental data and supporting evidence, and accepts parameters. Default false. */
   readonly supplements?: boolean
-  /** Whether it can evaluate a part of the subjects. Default false: then the first part of a run counts for all. */
+  /** Whether it can evaluate a part of the subjects. Default false: the first part of a run counts for all then. */
   readonly divides?: boolean
   /**
-   * Begins one evaluation. The function that it gives counts the groups that are in this language.
+   * Begins one evaluation. The returned function counts the groups in this language.
    *
    * @throws {OperationError} 422 for a criterion that cannot be evaluated, naming group and population.
    */
   readonly evaluator: (ctx: OperationContext, scope: Scope) => (groups: readonly GroupPlan[]) => Promise<MeasureCounts>
   /**
-   * What data groups look at, without looking at any: `$data-requirements` of a Measure. Refused where absent.
+   * Determines the data that groups use, without reading any: `$data-requirements` of a Measure. When absent, this is refused.
    *
    * @throws {OperationError} 422 for a criterion that cannot be evaluated.
    */
   readonly requirements?: (ctx: OperationContext, scope: RequirementScope) => (groups: readonly GroupPlan[]) => Promise<Requirements>
   /**
-   * The same of a Library, for some of its definitions or all public ones: `$data-requirements` of a Library. Refused where absent.
+   * Determines the data that a Library uses, for some of its definitions or all public ones: `$data-requirements` of a Library. When absent, this is
+   * refused.
    *
    * @throws {OperationError} 422 for a Library that cannot be evaluated; `parameter-value` for a definition that it does not have.
    */
   readonly libraryRequirements?: (ctx: OperationContext, library: JsonObject, definitions?: readonly string[]) => Promise<Requirements>
 }
 
-/** What the option `languages` must be. */
+/** The check of the option `languages`. */
 export const LANGUAGES: MemberKind = listOf(having('a criteria language', ['names', 'evaluator']))

@@ -2,51 +2,51 @@ import type { OperationContext } from '../../context/index.js'
 import { isObject } from '../../json/index.js'
 import type { HistoryItem, ResourceHistory } from '../../storage/index.js'
 
-/** What the results of subjects were made of. */
+/** The types that the results of subjects were computed from. */
 export interface ReadTypes {
-  /** Type of the subjects. */
+  /** The type of the subjects. */
   readonly subjectType: string
-  /** Types of which a subject's results depend on what refers to it, before or after a change. */
+  /** Types of resources that affect the results of the subjects they refer to, before or after a change. */
   readonly types: readonly string[]
-  /** Types of which every subject's results depend on every resource. */
+  /** Types of resources that affect the results of every subject. */
   readonly common: readonly string[]
 }
 
-/** Whose results no longer hold. */
+/** The subjects whose results are no longer valid. */
 export interface TouchedSubjects {
-  /** Their ids; some may not exist. `all` where everybody must be evaluated. */
+  /** Their ids; some may not exist. `all` when every subject must be evaluated. */
   readonly subjects: ReadonlySet<string> | 'all'
-  /** Says that the results are up to date, so that the next question begins where this one began. Left out when an evaluation failed. */
+  /** Marks the results as up to date, so that the next call starts where this one started. Not called when an evaluation failed. */
   readonly done: () => void
 }
 
-/** Reads what has changed in a storage from one evaluation to the next. */
+/** Reads what has changed in a storage since the previous evaluation. */
 export interface ChangeReader {
-  /** Whose results may have changed since the last `done`; everybody's at first. */
+  /** The subjects whose results may have changed since the last `done`; all at first. */
   touched(read: ReadTypes): Promise<TouchedSubjects>
 }
 
-/** Up to where changes were read. */
+/** The point up to which changes were read. */
 interface Mark {
-  /** Time of the last version that there is, in milliseconds since 1970. */
+  /** Time of the last version, in milliseconds since 1970. */
   readonly at: number
-  /** When that was found to be the last, by `performance.now`. */
+  /** When this was found to be the last one, by `performance.now`. */
   readonly foundAt: number
-  /** From when on versions are looked for the next time. */
+  /** The time from which versions are read the next time. */
   readonly since: number
-  /** The versions from then on that were read. */
+  /** The versions from that time on that were already read. */
   readonly seen: ReadonlySet<string>
 }
 
-/** More versions than these are not gone through: everybody is evaluated. */
+/** Maximum number of versions that are read. If there are more, all subjects are evaluated. */
 const MAX_VERSIONS = 50_000
 const PAGE = 1_000
 
 /**
- * Makes a reader of the versions that a storage keeps. Without history it answers `all` each time.
+ * Creates a reader of the versions that a storage keeps. Without history it always answers `all`.
  *
- * @param settlingMs How long before the last version others are looked for again, in milliseconds: a write is seen some time after its own time, and
- *   clocks of several processes differ. While nothing is written, the clock of the storage continues.
+ * @param settlingMs How long before the last version further ones are looked for again, in milliseconds: a write becomes visible some time after its own
+ *   time, and the clocks of processes differ. While nothing is written, the clock of the storage is assumed to continue.
  */
 export function createChangeReader({ storage }: Pick<OperationContext, 'storage'>, settlingMs: number): ChangeReader {
   const { history } = storage
@@ -74,27 +74,30 @@ export function createChangeReader({ storage }: Pick<OperationContext, 'storage'
 }
 
 interface Reading extends Pick<Mark, 'at'> {
-  /** When it began. */
+  /** When the reading began. */
   readonly asked: number
-  /** `undefined` where they were too many. */
+  /** `undefined` when there were too many. */
   readonly versions: readonly HistoryItem[] | undefined
   readonly before: Mark | undefined
 }
 
-/** The clock of the storage continues while nothing is written: what a reading does not see has the time of its beginning, or one shortly before. */
+/**
+ * While nothing is written, the clock of the storage continues: a version that a reading does not see has at least the time at which the reading began,
+ * or one shortly before.
+ */
 function markOf({ at, asked, versions = [], before }: Reading, settlingMs: number): Mark {
   const foundAt = before?.at === at ? before.foundAt : performance.now()
   const since = at + Math.floor(Math.max(0, asked - foundAt)) - settlingMs
   return { at, foundAt, since, seen: new Set(versions.filter((version) => timeOf(version) >= since).map(keyOf)) }
 }
 
-/** 0 where nothing was written yet. */
+/** The time of the last version; 0 when nothing was written yet. */
 async function lastTime(history: ResourceHistory, types: readonly string[]): Promise<number> {
   const [last] = (await history.page({ types, limit: 1 })).items
   return last === undefined ? 0 : timeOf(last)
 }
 
-/** `undefined` where there are too many. */
+/** The versions since a time; `undefined` when there are too many. */
 async function versionsSince(
   history: ResourceHistory,
   types: readonly string[],
@@ -111,7 +114,7 @@ async function versionsSince(
   return versions
 }
 
-/** Whom changes concern: who was referred to before, after, or in between. */
+/** The subjects that changes affect: those referred to before, after, or in between. */
 async function subjectsOf(
   history: ResourceHistory,
   changed: readonly HistoryItem[],
@@ -139,7 +142,7 @@ async function subjectsOf(
 
 const TARGET = /(?:^|\/)([A-Z]\w{0,63})\/([A-Za-z0-9\-.]{1,64})(?:\/_history\/[^/]{1,64})?$/
 
-/** Adds the ids of all resources of a type that are referred to anywhere within. */
+/** Adds the ids of all resources of a type to which references anywhere in the JSON lead. */
 export function addReferences(json: unknown, type: string, found: Set<string>): void {
   const open: unknown[] = [json]
   for (let value = open.pop(); value !== undefined; value = open.pop()) {

@@ -7,21 +7,24 @@ import { createChangeReader } from './change-reader.js'
 
 /** Options of `createLiveMeasure`. */
 export interface LiveMeasureOptions extends EvaluateMeasureOptions {
-  /** Most memory for results of subjects, in bytes; a Measure that needs more is evaluated as a whole each time. Default 256 MB, for about two million patients. */
+  /**
+   * Maximum memory for results of subjects, in bytes; a Measure that needs more is evaluated completely each time. Default 256 MB, for about two million
+   * patients.
+   */
   readonly maxKeptBytes?: number
   /**
-   * Within how many milliseconds after its own time a write can be seen: the longest transaction, and the difference of the clocks of several
-   * processes. Changes of so long before the last evaluation are read again; when more than 50,000 are, everybody is evaluated. Default 30,000.
+   * Maximum time in milliseconds from a write's own time until it is visible: the longest transaction, plus the difference between the clocks of
+   * processes. Changes within this time before the last evaluation are read again; if there are more than 50,000, all subjects are evaluated. Default 30,000.
    */
   readonly settlingMs?: number
 }
 
-/** A Measure whose results are kept for each subject. */
+/** A Measure for which the results of each subject are kept. */
 export interface LiveMeasure {
   /**
-   * Counts the populations as `evaluateMeasure` does over what is stored now. After the first time, only subjects are evaluated of whom something
-   * was put, deleted or moved to another subject; everybody again after a change of the Measure, a Library, a value set or a code system. One
-   * evaluation after the other.
+   * Counts the populations, like `evaluateMeasure`, over what is stored now. After the first time, only subjects are evaluated for whom a resource was
+   * put, deleted or moved to another subject; all subjects after a change of the Measure, a Library, a value set or a code system. Evaluations run one
+   * after the other.
    *
    * @throws {OperationError} as `evaluateMeasure`.
    */
@@ -30,18 +33,18 @@ export interface LiveMeasure {
 
 const SHAPE: InputShape = inputShape<LiveMeasureOptions>({ languages: LANGUAGES, maxKeptBytes: AMOUNT, settlingMs: AMOUNT })
 
-/** Of these, a change may concern everybody. */
+/** Types of which a change may affect all subjects. */
 const DEFINITIONS = ['Measure', 'Library', 'ValueSet', 'CodeSystem', 'NamingSystem', 'StructureDefinition', 'Group']
 
 const MAX_KEPT_BYTES = 256 * 1024 * 1024
 const SETTLING_MS = 30_000
 
 /**
- * Keeps the report of a Measure up to date; the cost depends on how much has changed. Criteria in CQL are kept for each subject; searches are counted
- * by the storage again. Changes are read from `storage.history`; without it everybody is evaluated each time. The value sets of packages and imported
- * code systems must not change meanwhile.
+ * Keeps the report of a Measure up to date, at a cost that depends on how much has changed. Results of criteria in CQL are kept for each subject; the
+ * storage counts searches again. Changes are read from `storage.history`; without it, all subjects are evaluated each time. The value sets of packages and
+ * imported code systems must not change meanwhile.
  *
- * @param ctx What is read; its time limit is that of each evaluation.
+ * @param ctx The context of the evaluations; its time limit applies to each of them.
  * @throws {TypeError} for an option that is unknown or of another type.
  */
 export function createLiveMeasure(ctx: OperationContext, input: EvaluateMeasureInput, options: LiveMeasureOptions = {}): LiveMeasure {
@@ -54,7 +57,7 @@ export function createLiveMeasure(ctx: OperationContext, input: EvaluateMeasureI
     return kept
   }
   const definitions = createChangeReader(ctx, settlingMs)
-  // They are looked at before any is read: what changes after that is found the next time.
+  // Changes are read before any definition is: later ones are found the next time.
   const evaluated = async (): Promise<EvaluateMeasureResult> => {
     const { subjects, done } = await definitions.touched({ subjectType: 'Measure', types: [], common: DEFINITIONS })
     if (subjects === 'all') parts.clear()
@@ -73,14 +76,14 @@ export function createLiveMeasure(ctx: OperationContext, input: EvaluateMeasureI
 
 /** Options of `watchMeasure`. */
 export interface WatchMeasureOptions extends LiveMeasureOptions {
-  /** Milliseconds from one look at the storage to the next. Default 1,000. */
+  /** Milliseconds between evaluations. Default 1,000. */
   readonly everyMs?: number
 }
 
 /**
- * Gives the report of a Measure, and a new report whenever its counts change. Ends when its reader ends it, or `ctx.signal` is aborted.
+ * Yields the report of a Measure, and a new report whenever its counts change. Ends when the consumer ends it, or when `ctx.signal` is aborted.
  *
- * @yields Results as of `evaluateMeasure`; the first at once.
+ * @yields Results as of `evaluateMeasure`; the first immediately.
  * @throws {OperationError} as `evaluateMeasure`; then it ends.
  * @throws {TypeError} for an option that is unknown or of another type.
  */

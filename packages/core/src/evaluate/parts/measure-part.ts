@@ -23,12 +23,12 @@ import { checkPart, hashOf, type SubjectsPart } from './subjects-part.js'
 export type { MeasurePart } from './read-part.js'
 
 /**
- * Evaluates one part of the subjects of a Measure. Parts can be evaluated in threads, processes or on machines of their own, which exchange them as JSON, and
- * `mergeMeasureParts` makes of all of them what `evaluateMeasure` gives. Who is in a part is decided by the subject's id alone. Criteria in CQL
+ * Evaluates one part of the subjects of a Measure. Parts can be evaluated in separate threads, processes or machines and exchanged as JSON;
+ * `mergeMeasureParts` combines all of them into the result of `evaluateMeasure`. The id of a subject alone decides which part it is in. Criteria in CQL
  * are divided; FHIR searches are counted by the storage, for the first part.
  *
  * @param part `{ part: 1, of: 4 }`: the first of four.
- * @returns Plain data, with references to subjects where lists are asked for, and observations.
+ * @returns Plain data, with references to subjects if lists are requested, and observations.
  * @throws {OperationError} as `evaluateMeasure`; `parameter-value` for a part that does not exist; `parameter-unsupported` for the report of one
  *   patient, and with `coverage` and `explain`.
  */
@@ -59,13 +59,13 @@ function checkDivisible({ coverage, explain }: EvaluateMeasureInput, { scope }: 
   throw new OperationError('parameter-unsupported', message, { expression: [of] })
 }
 
-/** Without causes of failures, which not every message between threads can carry. */
+/** The counts without the causes of failures, which some messages between threads cannot carry. */
 function countsIn({ groups, supplements, failures: all = [], sums }: MeasureCounts): CountsOfPart {
   const failures = all.map(({ subject, message }) => ({ subject, message }))
   return sums === undefined ? { groups, ...(supplements !== undefined && { supplements }), failures } : { sums, failures }
 }
 
-/** Names what is evaluated, so that parts of other evaluations are not merged. */
+/** Identifies the evaluation, so that parts of other evaluations are not merged. */
 function nameOf({ measure, composition, scope: { period, subject, practitioner, parameters }, type }: MeasureRun): string {
   const components = (composition?.composites ?? []).flatMap((composite) => composite.components.map((component) => component.measure))
   const all = JSON.stringify([measure, components, subject, practitioner, parameters])
@@ -73,12 +73,12 @@ function nameOf({ measure, composition, scope: { period, subject, practitioner, 
 }
 
 /**
- * Merges all parts of a Measure into the result that `evaluateMeasure` gives for the same data. The storage is asked for the Measure only.
+ * Merges all parts of a Measure into the result of `evaluateMeasure` for the same data. Only the Measure is read from the storage.
  *
- * @param input That of the parts.
- * @param parts All of them, in any order, also as they come from `JSON.parse`.
- * @throws {OperationError} as `evaluateMeasure`; `parameter-value` for what is not a part, is of another evaluation, missing or given twice, and for
- *   parts that saw data so different that they do not fit.
+ * @param input The input of the parts.
+ * @param parts All parts, in any order; the results of `JSON.parse` are accepted, too.
+ * @throws {OperationError} as `evaluateMeasure`; `parameter-value` for a value that is not a part, is of another evaluation, missing or given twice, and for
+ *   parts that read data so different that they do not fit.
  */
 export async function mergeMeasureParts(
   ctx: OperationContext,

@@ -6,20 +6,20 @@ import type { Amount, GroupSum, MeasureSums, PopulationSums, SumOfStratum, SumOf
 import { checkPart, type SubjectsPart } from './subjects-part.js'
 
 /**
- * The result of one part of the subjects of a Measure: plain data. Made by `evaluateMeasurePart`, for `mergeMeasureParts`; what is in it may change
+ * The result of one part of the subjects of a Measure: plain data. Created by `evaluateMeasurePart` for `mergeMeasureParts`; its content may change
  * with any version.
  */
 export interface MeasurePart extends SubjectsPart {
   readonly format: 'measure-part'
-  /** Names what was evaluated. */
+  /** Identifies the evaluation. */
   readonly run: string
-  /** What each criteria language counted. */
+  /** The counts of each criteria language. */
   readonly counts: readonly unknown[]
 }
 
-/** A part that was looked into. */
+/** A part that was checked. */
 export interface CheckedPart extends MeasurePart {
-  /** Null where the first part counts for all. */
+  /** Null when the first part counts for all. */
   readonly counts: readonly (CountsOfPart | null)[]
 }
 
@@ -32,9 +32,9 @@ export interface CountsOfPart {
 }
 
 /**
- * All parts of an evaluation.
+ * Checks that the parts of an evaluation are complete.
  *
- * @throws {OperationError} `parameter-value` for what is not a part, is of another evaluation, missing or given twice.
+ * @throws {OperationError} `parameter-value` for a value that is not a part, is of another evaluation, missing or given twice.
  */
 export function checkedParts(
   given: readonly unknown[],

@@ -2,15 +2,15 @@ import { OperationError } from '../../errors/index.js'
 
 /** One part of all subjects. */
 export interface SubjectsPart {
-  /** Which, from 1. */
+  /** Its number, from 1. */
   readonly part: number
-  /** Into how many parts the subjects are divided, at most 1,000. */
+  /** The number of parts, at most 1,000. */
   readonly of: number
 }
 
 const MAX_PARTS = 1_000
 
-/** @param input Which the error names. @throws {OperationError} `parameter-value` for a part that does not exist. */
+/** @param input The input that the error names. @throws {OperationError} `parameter-value` for a part that does not exist. */
 export function checkPart({ part, of }: SubjectsPart, input = 'part'): void {
   const isPart = Number.isInteger(part) && Number.isInteger(of) && part >= 1 && part <= of && of <= MAX_PARTS
   if (isPart) return
@@ -24,14 +24,14 @@ export function checkPart({ part, of }: SubjectsPart, input = 'part'): void {
 }
 
 /**
- * Whether a subject is in a part: by its id alone, so that all processes that evaluate parts agree, whatever their storage and whatever is written
+ * Whether a subject is in a part. Only its id decides, so that all processes that evaluate parts agree, whatever their storage and whatever is written
  * meanwhile.
  */
 export function isInPart(id: string, { part, of }: SubjectsPart): boolean {
   return hashOf(id) % of === part - 1
 }
 
-/** FNV-1a of 32 bits with a last mixing, so that ids that differ in their last digits are spread, too. */
+/** FNV-1a with 32 bits and final mixing, so that ids that differ only in their last digits are spread, too. */
 export function hashOf(text: string): number {
   let hash = 0x811c9dc5
   for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)

@@ -19,7 +19,7 @@ import { planOf } from '../measure-plan.js'
 import { checkedPeriod } from '../period.js'
 import { subjectTypeOf } from '../subject.js'
 
-/** Whose data is asked for: a Measure over a period, or a Library. */
+/** The input of `dataRequirements`: a Measure over a period, or a Library. */
 export interface DataRequirementsInput {
   /** `Measure/<id>`, an id, a url or `url|version`. */
   readonly measure?: string | undefined
@@ -27,9 +27,9 @@ export interface DataRequirementsInput {
   readonly library?: object | undefined
   /** `YYYY`, `YYYY-MM` or `YYYY-MM-DD`; required for a Measure. */
   readonly periodStart?: string | undefined
-  /** The last of the period, included as a whole. */
+  /** The end of the period, included as a whole. */
   readonly periodEnd?: string | undefined
-  /** Names of the definitions of a Library that are evaluated. Default: all that are public. */
+  /** Names of the Library's definitions to evaluate. Default: all public ones. */
   readonly definitions?: readonly string[] | undefined
 }
 
@@ -43,17 +43,17 @@ const INPUT = inputShape<DataRequirementsInput>({
 
 /** Options of `dataRequirements`. */
 export interface DataRequirementsOptions {
-  /** Criteria languages besides those that come with the engine, such as `cqlLanguage()` of `@fhir-ops/cql`. */
+  /** Criteria languages in addition to those of the engine, such as `cqlLanguage()` of `@fhir-ops/cql`. */
   readonly languages?: readonly CriteriaLanguage[]
 }
 
 const OPTIONS = inputShape<DataRequirementsOptions>({ languages: LANGUAGES })
 
-/** What an evaluation looks at. */
+/** The data that an evaluation uses. */
 export interface DataRequirementsResult extends Requirements {
-  /** DataRequirements, each once; those of one type, profile and filters have their `mustSupport` in common. */
+  /** DataRequirements, each once; those with the same type, profile and filters have one common `mustSupport`. */
   readonly data: Requirements['data']
-  /** ParameterDefinitions: of what it takes (`in`), and of what a Library gives (`out`). */
+  /** ParameterDefinitions: of the inputs (`in`), and of the results of a Library (`out`). */
   readonly parameters: Requirements['parameters']
   /** Canonicals of the libraries, value sets, code systems and Measures that it uses. */
   readonly dependsOn: readonly string[]
@@ -66,7 +66,7 @@ export interface ModuleDefinition extends Omit<Library, 'dataRequirement' | 'par
 }
 
 /**
- * Lists the data that a Measure or Library looks at, from the text of its criteria. No data is read, and nothing is evaluated.
+ * Lists the data that a Measure or Library uses, from the text of its criteria. No data is read, and nothing is evaluated.
  *
  * @throws {OperationError} as `evaluateMeasure` for a Measure that cannot be evaluated; `parameter-required`, `parameter-invalid` for the input;
  *   `not-supported` for a language that cannot determine them.
@@ -100,7 +100,7 @@ async function ofLibrary(
   throw new OperationError('not-supported', 'No criteria language is set up that knows libraries.')
 }
 
-/** A Measure whose data requirements are asked for. */
+/** A Measure whose data requirements are determined. */
 interface RequiredMeasure extends Pick<RequirementScope, 'bySubject' | 'period'> {
   readonly measure: JsonObject
 }
@@ -137,7 +137,7 @@ function required(name: string, value: string | undefined): string {
 }
 
 /**
- * Makes the Library of type module-definition that `$data-requirements` returns.
+ * Creates the Library of type module-definition that `$data-requirements` returns.
  *
  * @see https://hl7.org/fhir/R4/measure-operation-data-requirements.html
  */
@@ -154,7 +154,7 @@ export function toLibrary(result: DataRequirementsResult): ModuleDefinition {
   }
 }
 
-/** Requirements of several parts, each once: equal ones are one, and those that differ in `mustSupport` only have it in common. */
+/** Merges the requirements of several parts. Equal ones are listed once; those that differ only in `mustSupport` are combined. */
 export function mergedRequirements(all: readonly Requirements[]): Requirements {
   const data = new Map<string, RequiredData>()
   const parameters = new Map<string, ParameterUse>()

@@ -7,15 +7,15 @@ import type { Stratum, StratumValue, Tally } from '../tally.js'
 import { observedScore, type ObservedScore } from './observed-score.js'
 import { compareText, isBefore, type Amount, type FirstSubject, type GroupSum, type PopulationSums, type SumOfStratum } from './sums.js'
 
-/** What one subject contributes to a group. */
+/** The contribution of one subject to a group. */
 export interface SubjectResult {
-  /** For each population, references of what belongs to it. */
+  /** For each population, the references of its members. */
   readonly members: readonly (readonly string[])[]
-  /** For each population that observes, the observations with the reference of what was observed. */
+  /** For each population of observations, these with the reference of the observed member. */
   readonly observations: readonly (readonly Observed[])[]
   /** For each stratifier, the strata that members are in. */
   readonly strata: readonly StrataOfMembers[]
-  /** For each population, the values of its supporting evidence; absent where the report has none. */
+  /** For each population, the values of its supporting evidence; absent when the report has none. */
   readonly evidence?: readonly (readonly (readonly Extension[])[])[]
 }
 
@@ -25,28 +25,28 @@ export interface Observed {
   readonly value: Amount
 }
 
-/** The strata of a stratifier for one subject: by what names the stratum, its values and the members that are in it. */
+/** The strata of a stratifier for one subject, by their keys: the values of each, and which members are in it. */
 export type StrataOfMembers = ReadonlyMap<
   string,
   { readonly values: readonly StratumValue[] | undefined; readonly isIn: (member: string) => boolean }
 >
 
-/** What was counted so far in the populations of a group, or of a stratum of it. */
+/** The totals so far of the populations of a group, or of one of its strata. */
 interface PopulationTotals {
   readonly counts: number[]
-  /** The members themselves, where they are asked for. */
+  /** The members themselves, if they are requested. */
   readonly members: string[][]
   readonly observations: Amount[][]
 }
 
-/** Adds up what subjects contribute to a group, in whatever order they come. */
+/** Adds up the contributions of subjects to a group, in any order. */
 export interface GroupTotal {
   add(subject: string, result: SubjectResult): void
-  /** Adds subjects of whom nothing is known but how many belong to each population. */
+  /** Adds subjects of which only the number in each population is known. */
   addCounts(counts: readonly number[]): void
   /** Adds the counts of other subjects. */
   addSum(sum: GroupSum): void
-  /** What was added so far. Evidence, which only the report of one subject has, is left out. */
+  /** The sum so far. Evidence is left out, because only the report of one subject has it. */
   sum(): GroupSum
   counts(): GroupCounts
 }
@@ -57,15 +57,15 @@ interface OpenStratum {
   first: FirstSubject
 }
 
-/** What totals are made for. */
+/** Options of totals. */
 interface TotalOptions {
-  /** Whether members are asked for. */
+  /** Whether members are requested. */
   readonly listed: boolean
-  /** By which observations in several units are put together. */
+  /** Converts observations with different units, in order to aggregate them. */
   readonly convert: UnitConversion | undefined
 }
 
-/** Begins the totals of a group. */
+/** Creates the totals of a group. */
 export function groupTotal(group: GroupPlan, memberships: readonly Membership[], { listed, convert }: TotalOptions): GroupTotal {
   const whole = noTotals(group)
   const strata = group.stratifiers.map(() => new Map<string, OpenStratum>())
@@ -119,11 +119,11 @@ export function groupTotal(group: GroupPlan, memberships: readonly Membership[],
 }
 
 interface Adding extends Pick<TotalOptions, 'listed'> {
-  /** Which members are counted; all where it is absent. */
+  /** Which members are counted; all when absent. */
   readonly isIn?: (member: string) => boolean
 }
 
-/** Adds what a subject contributes. */
+/** Adds the contribution of a subject. */
 function addTo(totals: PopulationTotals, { members, observations }: SubjectResult, { listed, isIn }: Adding): void {
   members.forEach((all, index) => {
     const own = isIn === undefined ? all : all.filter(isIn)
@@ -136,8 +136,8 @@ function addTo(totals: PopulationTotals, { members, observations }: SubjectResul
 }
 
 /**
- * An empty list is not a set of resources where the same stratifier gives others values. Null is not a value where the stratifier is a criterion for
- * others.
+ * Leaves out strata that do not apply. An empty list counts as a set of resources only if the stratifier gives no subject a value; null counts as a value
+ * only if the stratifier is a criterion for no subject.
  */
 function reported(all: readonly OpenStratum[]): readonly OpenStratum[] {
   const isCriterion = all.some(({ values }) => values === undefined)

@@ -4,7 +4,7 @@ import type { GroupPlan, Population } from '../measure-plan.js'
 import type { Membership } from '../membership.js'
 import { compareText, type Amount } from './sums.js'
 
-/** The score that observations make. */
+/** The score from observations. */
 export interface ObservedScore {
   readonly score?: number | undefined
   /** The UCUM unit of the score; absent for a number. */
@@ -14,23 +14,23 @@ export interface ObservedScore {
 interface Observing {
   readonly group: GroupPlan
   readonly memberships: readonly Membership[]
-  /** For each population. */
+  /** By population. */
   readonly observations: readonly (readonly Amount[])[]
   readonly convert: UnitConversion | undefined
 }
 
 /** An aggregate of observations. */
 interface Aggregate {
-  /** Kinds of the population that was observed. */
+  /** Kinds of the observed population. */
   readonly kinds: readonly string[]
   readonly value: number | undefined
   readonly unit: string | undefined
 }
 
 /**
- * The score that observations make: their aggregate, or of a ratio the quotient of two. Sums do not depend on the order of subjects.
+ * The score from observations: their aggregate or, for a ratio, the quotient of two. Sums do not depend on the order of subjects.
  *
- * @throws {OperationError} `definition-invalid` for a way to aggregate that does not exist, and for observations whose units do not compare.
+ * @throws {OperationError} `definition-invalid` for an unknown aggregate method, and for observations whose units cannot be compared.
  */
 export function observedScore({ group, memberships, observations, convert }: Observing): ObservedScore {
   const aggregates = memberships.flatMap(({ observed }, index): readonly Aggregate[] => {
@@ -47,7 +47,7 @@ export function observedScore({ group, memberships, observations, convert }: Obs
   return { score: above.value / (below.value * factorOf(below.unit, above.unit, convert)) }
 }
 
-/** The factor that converts the denominator to the unit of the numerator; amounts that cannot be converted are divided as they are. */
+/** The factor that converts the denominator to the unit of the numerator; amounts that cannot be converted are divided unchanged. */
 function factorOf(from: string | undefined, to: string | undefined, convert: UnitConversion | undefined): number {
   return from === undefined || to === undefined || from === to ? 1 : (convert?.(from, to) ?? 1)
 }
@@ -64,7 +64,7 @@ function aggregateOf(
   return { value: aggregate(values.toSorted((one, other) => one - other)), unit }
 }
 
-/** The first unit of the observations, in the order of texts, to which all others can be converted. */
+/** The first unit of the observations, in the order of texts; all others must be convertible to it. */
 function commonUnit({ place, path }: Population, observations: readonly Amount[], convert: UnitConversion | undefined): string | undefined {
   const units = [...new Set(observations.map((amount) => (typeof amount === 'number' ? '1' : amount.unit)))].toSorted(compareText)
   const [first, ...others] = units
@@ -83,7 +83,7 @@ function inUnit({ value, unit }: Exclude<Amount, number>, wanted = '1', convert:
   return unit === wanted ? value : value * (convert?.(unit, wanted) ?? 1)
 }
 
-/** Of values from the least to the greatest. */
+/** Aggregates values that are sorted in ascending order. */
 type Method = (values: readonly number[]) => number | undefined
 
 const METHODS: Readonly<Record<string, Method>> = {
@@ -99,7 +99,7 @@ const METHODS: Readonly<Record<string, Method>> = {
   avg: averageOf,
 }
 
-/** The function by which the observations of a population are put together (Quality Measure IG, aggregate method). */
+/** The function that aggregates the observations of a population (Quality Measure IG, aggregate method). */
 function methodOf({ aggregateMethod = '', place, path }: Population): Method {
   const name = aggregateMethod.toLowerCase()
   const method = Object.hasOwn(METHODS, name) ? METHODS[name] : undefined
@@ -113,7 +113,7 @@ function countOf(values: readonly number[]): number {
   return values.length
 }
 
-/** As in CQL, nothing has no sum. */
+/** As in CQL, an empty list has no sum. */
 function totalOf(values: readonly number[]): number | undefined {
   return values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0)
 }

@@ -2,18 +2,18 @@ import type { SupplementValues } from '../languages/index.js'
 import type { StratumValue } from '../tally.js'
 import { compareText, isBefore, type SumOfValue } from './sums.js'
 
-/** Adds up supplemental data, or a risk adjustment factor, of subjects, in whatever order they come. */
+/** Adds up supplemental data, or a risk adjustment factor, of subjects, in any order. */
 export interface SupplementTotal {
-  /** Adds the values of a subject, by what distinguishes them. */
+  /** Adds the values of a subject, by their keys. */
   add(subject: string, values: ReadonlyMap<string, StratumValue>): void
-  /** Adds what other subjects have. */
+  /** Adds the values of other subjects. */
   addSum(sum: readonly SumOfValue[]): void
-  /** What was added so far. */
+  /** The sum so far. */
   sum(): readonly SumOfValue[]
   values(): SupplementValues['values']
 }
 
-/** Begins the total of one of the Measure's supplements. */
+/** Creates the total of one of the Measure's supplements. */
 export function supplementTotal(): SupplementTotal {
   const values = new Map<string, SumOfValue>()
   const addOne = ({ key, value, count, first }: SumOfValue): void => {

@@ -11,7 +11,7 @@ import { parseExpression } from './expression.js'
 const SUBJECT = 'subject.id'
 const PATIENT = 'patient.id'
 
-/** Variables of an expression that have the id of the subject for whom it is evaluated. */
+/** Variables of an expression that contain the id of the subject for whom it is evaluated. */
 export function subjectVariables(subjectType: string): readonly string[] {
   return subjectType === 'Patient' ? [SUBJECT, PATIENT] : [SUBJECT]
 }
@@ -19,12 +19,12 @@ export function subjectVariables(subjectType: string): readonly string[] {
 /** A criterion and the query whose matches it counts. */
 export interface Counted {
   readonly criterion: Criterion
-  /** Its type is the type of what is counted: that of the subjects with basis `boolean`. */
+  /** Its type is the type of what is counted: with basis `boolean`, that of the subjects. */
   readonly query: SearchQuery
 }
 
 /**
- * The query for what a criterion counts: the resources that its expression finds, or, with basis `boolean`, their subjects.
+ * The query that a criterion counts: the resources that its expression finds or, with basis `boolean`, their subjects.
  *
  * @throws {OperationError} `definition-invalid` for an expression that is not a valid search, and for one whose type does not fit the
  *   basis; `not-supported` without search parameters; what `ctx.authorize` throws for a type that the caller may not search.
@@ -37,7 +37,7 @@ export async function countedQuery(ctx: OperationContext, criterion: Criterion, 
   return { criterion, query: found }
 }
 
-/** The type that all of these count. @throws {OperationError} `definition-invalid` when they count different types. */
+/** The type that all of the queries count. @throws {OperationError} `definition-invalid` when they count different types. */
 export function commonType(counted: readonly Counted[]): string {
   const [first, ...others] = counted
   const type = first?.query.type ?? ''
@@ -53,8 +53,8 @@ function mismatch({ place, path, expression }: Criterion, found: string, expecte
 }
 
 /**
- * What the expression finds, of the subjects of the scope if it names any. An expression that names the subject itself is not narrowed.
- * Parameters that do not select anything (`_count`, `_sort` ...) have no effect on a count.
+ * The query of a criterion's expression, limited to the subjects of the scope if there are any. An expression that names the subject itself is not limited.
+ * Parameters that do not select resources (`_count`, `_sort` ...) have no effect on a count.
  */
 export async function foundQuery(ctx: OperationContext, criterion: Criterion, scope: Scope): Promise<SearchQuery> {
   const options = searchOptions(ctx)
@@ -79,17 +79,17 @@ function variablesOf({ period, subject, subjectType }: Scope): ReadonlyMap<strin
   ])
 }
 
-/** A search for what belongs to some subjects. */
+/** A search for resources that belong to some subjects. */
 interface OwnSearch {
   readonly type: string
   readonly parameters: readonly SearchPair[]
-  /** Of the subjects; everything is searched where there are none. */
+  /** Conditions on the subjects; empty to search everything. */
   readonly conditions: readonly SearchPair[]
   readonly links: SubjectLinks
 }
 
 /**
- * The query for what is found by parameters and belongs to subjects that meet conditions.
+ * The query for resources that match parameters and belong to subjects that meet conditions.
  *
  * @throws {OperationError} `search-invalid` for a type that belongs to no subject.
  */
@@ -115,7 +115,7 @@ export async function searchOfSubjects(
   return { ...own, where: { kind: 'and', conditions: [query.where, belongs] } }
 }
 
-/** The subjects that are found or referred to. In the scope of one subject only this one, whomever else the resources are about. */
+/** The query for the subjects that are found or referred to. For a scope of one subject, only this one, even if the resources refer to others. */
 async function subjectsQuery(
   ctx: OperationContext,
   criterion: Criterion,
@@ -145,19 +145,19 @@ function anyOf(conditions: readonly Condition[]): Condition {
   return only !== undefined && conditions.length === 1 ? only : { kind: 'or', conditions }
 }
 
-/** Whether an expression uses a variable for the subject: such a criterion is evaluated for each subject. */
+/** Whether an expression uses a variable for the subject, so that it is evaluated for each subject. */
 export function namesSubject({ expression }: Criterion): boolean {
   return [SUBJECT, PATIENT].some((name) => expression.includes(`{{%${name}}}`))
 }
 
-/** How searches are read. @throws {OperationError} `not-supported` for a context without search parameters. */
+/** The options for parsing searches. @throws {OperationError} `not-supported` for a context without search parameters. */
 export function searchOptions(ctx: OperationContext): SearchOptions {
   const options = callersSearch(ctx)
   if (options !== undefined) return options
   throw new OperationError('not-supported', 'Criteria in application/x-fhir-query need search parameters, and the context has none.')
 }
 
-/** Adds the criterion's place in the Measure to errors of its expression. The expression is part of the Measure, so these have status 422. */
+/** Adds the criterion's place in the Measure to errors of its expression. As the expression is part of the Measure, they have status 422. */
 export async function withPlace<T>({ place, path }: Criterion, evaluate: () => Promise<T>): Promise<T> {
   try {
     return await evaluate()
@@ -168,7 +168,7 @@ export async function withPlace<T>({ place, path }: Criterion, evaluate: () => P
   }
 }
 
-/** The code of a search error where the search is part of a definition; `undefined` for errors of the caller and of the storage or upstream server. */
+/** The code of a search error when the search is part of a definition; `undefined` for errors of the caller, the storage or an upstream server. */
 function codeInMeasure(code: ErrorCode): ErrorCode | undefined {
   const { status } = ERRORS[code]
   if (status === 400) return 'definition-invalid'

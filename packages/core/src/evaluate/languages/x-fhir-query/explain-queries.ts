@@ -8,13 +8,13 @@ import { membershipsOf } from '../../membership.js'
 import type { GroupCounts, Scope } from '../language.js'
 import { foundQuery } from './criterion-query.js'
 
-/** Resources that are named. */
+/** Maximum number of resources that are named. */
 const MAX_NAMED = 20
-/** Conditions of a query that are left out one after the other. */
+/** Maximum number of conditions of a query that are left out one by one. */
 const MAX_CONDITIONS = 20
 const MAX_NEAREST = 5
 
-/** What some resources are. */
+/** A description of found resources. */
 interface Found {
   readonly type: string
   readonly count: number
@@ -22,8 +22,8 @@ interface Found {
 }
 
 /**
- * Why one subject is in each population of a group or not: the resources that the criterion finds or, when it finds none, those that it would find without one of its
- * conditions.
+ * Explains why one subject is or is not in each population of a group: by the resources that the criterion finds or, if there are none, those that it would
+ * find without one of its conditions.
  */
 export async function explainQueries(
   ctx: OperationContext,
@@ -104,7 +104,7 @@ async function named(ctx: OperationContext, query: SearchQuery): Promise<Found> 
   return { type: query.type, count, references }
 }
 
-/** The conditions without which something would be found, those that keep the fewest out first. */
+/** The conditions without which something would be found, those that exclude the fewest first. */
 async function nearestOf(
   ctx: OperationContext,
   scope: Scope,
@@ -132,7 +132,7 @@ async function nearestOf(
   }
 }
 
-/** Each condition alone, and all conditions on one parameter together, as the two ends of a period are. */
+/** Each condition alone, and all conditions on one parameter together, such as the two ends of a period. */
 function conditionGroups(conditions: readonly string[]): readonly (readonly string[])[] {
   const byName = [...Map.groupBy(conditions, nameOf).values()].filter(({ length }) => length > 1)
   return [...conditions.map((condition) => [condition]), ...byName]

@@ -9,7 +9,7 @@ export interface QueryExpression {
 }
 
 /**
- * Reads `Type` or `Type?name=value&...`. `{{%name}}` is replaced by the value of a variable, which is data and never syntax.
+ * Parses `Type` or `Type?name=value&...`. `{{%name}}` is replaced by the value of a variable, which is always data and never syntax.
  *
  * @param variables Values by name, without the percent sign.
  * @throws {OperationError} `search-invalid` for every other form, an unknown type and an unknown variable.

@@ -11,14 +11,14 @@ import { namesSubject, searchOptions, subjectVariables } from './criterion-query
 
 const PAGE = 500
 
-/** A scope narrowed to one of its subjects. */
+/** Limits a scope to one of its subjects. */
 export function scopeOfSubject(scope: Scope, id: string): Scope {
   return { ...scope, subject: { type: scope.subjectType, id }, practitioner: undefined }
 }
 
 /**
- * A criterion with basis `boolean` that names the subject only to select what is about this subject, such as
- * `Observation?patient={{%patient.id}}&code=x`, counts the same subjects without that condition, in one query for all. Others are returned unchanged.
+ * A criterion with basis `boolean` that names the subject only to select data about this subject, such as `Observation?patient={{%patient.id}}&code=x`,
+ * counts the same subjects without that condition, in one query for all. Other criteria are returned unchanged.
  */
 export function withoutOwnSubject({ subjectType, paramsOf }: SubjectLinks, criterion: Criterion): Criterion {
   if (criterion.basis !== 'boolean' || !namesSubject(criterion)) return criterion
@@ -38,7 +38,7 @@ export function withoutOwnSubject({ subjectType, paramsOf }: SubjectLinks, crite
 }
 
 /**
- * Adds up the tallies of each subject of a scope, one subject after the other. The subjects are searched once, at first use.
+ * Returns a function that adds up the tallies of all subjects of a scope, one after the other. The subjects are searched once, at first use.
  *
  * @throws {OperationError} `too-costly` for more subjects than `limits.maxExpansion`; `aborted` and `computation-timeout`; what
  *   `ctx.authorize` throws when the caller may not search subjects.

@@ -8,7 +8,7 @@ import { perSubjectTally } from './per-subject.js'
 
 const PAGE = 500
 
-/** What belongs to a population: what every query inside finds and none outside. */
+/** The definition of a population's members: found by every query inside and by none outside. */
 export interface Members {
   readonly inside: readonly Counted[]
   readonly outside: readonly Counted[]
@@ -17,7 +17,7 @@ export interface Members {
 type TallyQuery = (query: SearchQuery) => Promise<Tally>
 
 /**
- * Counts or, where the scope says so, lists what belongs to populations: in one query, or in one for each subject.
+ * Returns a function that counts or, if the scope requests it, lists the members of populations: with one query, or one for each subject.
  *
  * @throws {OperationError} `definition-invalid` for criteria that count different types; `too-costly` when all populations together have
  *   more members to list than `limits.maxExpansion`; as `perSubjectTally`.
@@ -49,7 +49,7 @@ function intersection({ inside, outside }: Members): SearchQuery {
   return { type, where: { kind: 'and', conditions } }
 }
 
-/** Counts each query once, however often it is asked. */
+/** Returns a function that counts each query once and remembers the count. */
 function counter(ctx: OperationContext): TallyQuery {
   const known = new Map<string, Tally>()
   return async (query) => {
@@ -79,7 +79,7 @@ function memberLister(ctx: OperationContext): TallyQuery {
   }
 }
 
-/** The results of `work` for each item; the next item begins when the one before is done. */
+/** The results of `work` for each item; each item begins when the previous one is done. */
 export async function mapInOrder<A, B>(items: readonly A[], work: (item: A) => Promise<B>): Promise<readonly B[]> {
   const done: B[] = []
   for (const item of items) done.push(await work(item))

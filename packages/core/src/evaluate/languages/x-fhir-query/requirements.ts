@@ -11,8 +11,8 @@ import { parseExpression } from './expression.js'
 import { withoutOwnSubject } from './per-subject.js'
 
 /**
- * The data that queries look at: their types, with filters for what they ask of codes and dates. Whatever else they ask makes no filter, so
- * that data which satisfies the requirements is never too little.
+ * The data that queries use: their types, with filters for their conditions on codes and dates. Other conditions become no filters, so that data
+ * which satisfies the requirements is always sufficient.
  *
  * @throws {OperationError} 422 for a criterion that is not a valid search, naming group and population.
  */
@@ -44,7 +44,7 @@ async function ofCriterion(ctx: OperationContext, criterion: Criterion, scope: R
   })
 }
 
-/** Stands for the id of any subject: what asks for it makes no filter. */
+/** Stands for the id of any subject; conditions with it become no filters. */
 const ANY_SUBJECT = '-.any-subject.-'
 
 function variablesOf({ period, subjectType }: RequirementScope): ReadonlyMap<string, string> {
@@ -74,7 +74,7 @@ function filtered({ parameters: known }: SearchOptions, type: string, parameters
   return { type, ...(codeFilter.length > 0 && { codeFilter }), ...(dateFilter.length > 0 && { dateFilter }) }
 }
 
-/** A token parameter as a filter; none for modifiers that exclude, or widen by meaning. */
+/** A token parameter as a filter; none for modifiers that exclude codes or extend their meaning. */
 function codesAsked(searchParam: string, modifier: string | undefined, value: string): readonly DataRequirementCodeFilter[] {
   if (modifier === 'in') return [{ searchParam, valueSet: value }]
   return modifier === undefined ? [{ searchParam, code: splitUnescaped(value, ',').map(codingOf) }] : []
@@ -88,7 +88,7 @@ function codingOf(token: string): Coding {
 
 const DATE = /^(eq|ge|gt|le|lt)?(\d{4}.*)$/
 
-/** The values of a date parameter, all of which must hold, as a period; none where one of them is not a bound. */
+/** The values of a date parameter, all of which must hold, as a period; none when one of them is not a bound. */
 function periodAsked(searchParam: string, values: readonly string[]): readonly DataRequirementDateFilter[] {
   const period: Period = {}
   for (const value of values) {

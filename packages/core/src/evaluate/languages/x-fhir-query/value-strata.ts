@@ -21,17 +21,17 @@ import { searchOptions, withPlace } from './criterion-query.js'
 /** One value for each criterion of a stratifier. */
 type Values = readonly StratumValue[]
 
-/** Reads the resource that a reference (`Patient/p1`) names: every combination of its values, each once by its own key. */
+/** Reads the resource that a reference (`Patient/p1`) names. Returns each combination of its values once, under its key. */
 type ReadValues = (member: string) => Promise<ReadonlyMap<string, Values>>
 
-/** Divides populations, given with their members, by the values of these, in the order in which they come. */
+/** Divides populations, given with their members, by the members' values, in the order in which these occur. */
 export type DivideByValues = (populations: readonly Tally[]) => Promise<readonly Stratum[]>
 
 /**
  * Compiles the FHIRPath criteria of a stratifier.
  *
- * @returns Divides the populations of a group. Members without a value are in the stratum of `null`; those that were deleted meanwhile in
- *   none. It rejects with `definition-invalid` for what is not a value, `too-costly` for more strata, and members of them, than
+ * @returns A function that divides the populations of a group. Members without a value are in the stratum of `null`; members that were deleted meanwhile
+ *   are in none. It rejects with `definition-invalid` for a result that is not a value, with `too-costly` for more strata, and members of them, than
  *   `limits.maxExpansion`, and as FHIRPath does.
  * @throws {OperationError} `fhirpath-invalid` for an expression that cannot be parsed, with its place.
  */
@@ -55,7 +55,7 @@ export async function valueDivider(ctx: OperationContext, criteria: readonly Cri
 }
 
 interface OpenStrata {
-  /** The members of each population in the stratum of these values so far, to which one is to be added. */
+  /** The members so far of each population in the stratum with these values. The caller adds one member. */
   membersOf(key: string, values: Values): readonly string[][]
   all(): readonly Stratum[]
 }
@@ -123,7 +123,7 @@ function combined({ limits }: OperationContext, combinations: readonly Values[],
 
 const NO_VALUE: StratumValue = { concept: { text: 'null' } }
 
-/** `undefined` for resources and other elements that are more than one value. */
+/** `undefined` for resources and other elements with more than one value. */
 function stratumValue(item: Item): StratumValue | undefined {
   if (isNode(item) && item.value === undefined) return NO_VALUE
   if (isNode(item) && isObject(item.value)) return valueOfElement(item.type, item.value)

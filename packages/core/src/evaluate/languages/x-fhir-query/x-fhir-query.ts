@@ -13,7 +13,7 @@ import { valueDivider } from './value-strata.js'
 
 const QUERY_LANGUAGE = 'application/x-fhir-query'
 
-/** Criteria that are FHIR searches, which the storage counts, and strata by values that FHIRPath finds in what is counted. */
+/** Criteria that are FHIR searches, which the storage counts, and strata by values that FHIRPath finds in the counted resources. */
 export const xFhirQuery: CriteriaLanguage = {
   names: [QUERY_LANGUAGE],
   valueNames: ['text/fhirpath'],
@@ -21,7 +21,7 @@ export const xFhirQuery: CriteriaLanguage = {
   requirements: queryRequirements,
 }
 
-/** The id with which criteria that name the subject are checked before subjects are searched. */
+/** The id with which criteria that name the subject are checked, before subjects are searched. */
 const ANY_SUBJECT = 'any'
 
 const NOTHING: GroupCounts = { populations: [], strata: [] }
@@ -29,16 +29,16 @@ const NOTHING: GroupCounts = { populations: [], strata: [] }
 /** The populations of a group. */
 interface Populations {
   readonly members: readonly Members[]
-  /** Who belongs to each, searched once. */
+  /** The members of each, searched once. */
   readonly listed: () => Promise<readonly Tally[]>
 }
 
 type Divider = (populations: Populations) => Promise<readonly Stratum[]>
 
 /**
- * Counts groups by queries that the storage answers: a population is a condition on what is counted, belonging to another population
- * as well is a conjunction, exclusion a negation. Equal queries are counted once. Populations with a criterion that names the subject are
- * counted for each subject. All criteria of a group are checked before anything of it is counted.
+ * Counts groups by queries to the storage: a population is a condition on what is counted, being within another population is a conjunction, and exclusion
+ * is a negation. Equal queries are counted once. Populations with a criterion that names the subject are counted for each subject. All criteria of a group
+ * are checked before the group is counted.
  */
 function queryEvaluator(ctx: OperationContext, scope: Scope): (groups: readonly GroupPlan[]) => Promise<MeasureCounts> {
   const tally = membersTally(ctx, scope)
