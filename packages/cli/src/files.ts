@@ -13,8 +13,8 @@ export function unreadable(path: string, cause: unknown): OperationError {
 }
 
 /**
- * Reads a file that a command was given. @throws {OperationError} `parameter-value` for a folder. An unreadable file causes a system error, which names
- * the file.
+ * Reads a file that a command was given. @throws {OperationError} `parameter-value` for a folder. Other system errors, which name the file, are not
+ * wrapped.
  */
 async function fileBytes(path: string): Promise<Uint8Array> {
   try {

@@ -14,10 +14,7 @@ export function version(): string {
 /** The folder with the sample content. */
 export const SAMPLE_FOLDER: string = fileURLToPath(new URL('../sample', import.meta.url))
 
-/**
- * Path of that folder for examples that users paste in the folder where this program was started: the shorter of relative and absolute path, quoted if a
- * shell requires it.
- */
+/** Path of that folder for examples that users paste: the shorter of its path relative to the current folder and its absolute path, quoted for a shell. */
 export const SAMPLE_PATH: string = inShell([relative(process.cwd(), SAMPLE_FOLDER), SAMPLE_FOLDER].reduce(shorter))
 
 function shorter(one: string, other: string): string {

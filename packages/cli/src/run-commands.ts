@@ -13,8 +13,9 @@ import { version } from './own-files.js'
 export type MakeCommand = (io: Io) => Command
 
 /**
- * Runs a command line with these commands, and prints errors. @returns The exit status: 0 for success, 1 if the answer is negative or the command failed,
- * 2 for wrong usage.
+ * Runs a command line with these commands, and prints errors.
+ *
+ * @returns The exit status: 0 for success, 1 if the answer is negative or the command failed, 2 for wrong usage.
  */
 export async function runCommands(commands: readonly MakeCommand[], args: readonly string[], io: Io): Promise<number> {
   const root = programOf(commands, io)

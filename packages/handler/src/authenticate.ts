@@ -54,10 +54,7 @@ function credentialsIn(service: Service, exchange: Exchange): Credentials {
   }
 }
 
-/**
- * A token that looks like one of ours but is unknown goes to a verifier, because a host may choose any text as a fixed token. Our tokens are not bound to
- * keys.
- */
+/** An unknown token that looks like ours goes to a verifier, because a host may choose any text as a fixed token. Our tokens are not bound to keys. */
 function principalOf(service: Service, exchange: Exchange, credentials: Credentials): Awaitable<Principal> {
   const { token, proof } = credentials
   if (!token.startsWith(TOKEN_PREFIX) || proof !== undefined) return foreignPrincipal(service, exchange, credentials)

@@ -79,10 +79,7 @@ function answersIn(kept: Kept): Answers {
 
 const NAME = 'answers of a handler'
 
-/**
- * Looks up an answer, and stores it if the question is asked the second time: storing an answer that is not requested again costs over a tenth of making
- * it.
- */
+/** Looks up an answer, and stores it on the second request: storing an answer that is not requested again costs over a tenth of making it. */
 function place(answers: Answers, exchange: Exchange): KeptAnswer {
   const { bytes } = exchange
   const head = headOf(exchange)

@@ -62,10 +62,7 @@ function findRoute(server: Server, exchange: Exchange): void {
   exchange.route = optionsRoute(match)
 }
 
-/**
- * The preflight of an unknown path succeeds, because browsers hide the answer if it fails: the page then learns from the request itself that the path is
- * unknown.
- */
+/** The preflight of an unknown path succeeds, because browsers hide the answer if it fails: the page learns from the request that the path is unknown. */
 const NOWHERE: Match = { routes: new Map(), params: new Map() }
 
 /** OPTIONS requires no token, because browsers send it before they send one. */

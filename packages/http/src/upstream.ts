@@ -212,10 +212,7 @@ function checked(answer: Answer, { forwardsToken }: HttpSettings): Answer {
   return answer
 }
 
-/**
- * Milliseconds until the next attempt: as the upstream requests, or else doubled each time, with some randomness so that clients do not return
- * simultaneously.
- */
+/** Milliseconds until the next attempt: as requested by the upstream, else doubled each time, with some randomness so that clients do not synchronize. */
 function pauseBefore(tries: number, answer: Answer): number {
   const asked = retryAfterSeconds(answer)
   if (asked !== undefined) return asked * 1_000

@@ -72,10 +72,7 @@ export interface DemoServer {
   readonly tokenCommand: string
 }
 
-/**
- * The output of a demo server: its page, its token, and a call for each operation. All of it can be pasted at once, so the call that ends the token is
- * last.
- */
+/** The output of a demo server: its page, its token, and a call for each operation. It can be pasted as a whole, so the call that ends the token is last. */
 export function demoGuide(server: DemoServer): string {
   const calls = [...whoCalls(server), ...operationCalls(server), ...botCalls(server), ...endingCalls(server)]
   return [

@@ -105,10 +105,7 @@ async function answered<T>(
 
 const EXPLAINED = parametersFromQuery([['_explain', 'true']])
 
-/**
- * Returns the error for a code that does not exist, with similar codes: these are searched only if an explanation is requested, so the call is repeated
- * with one.
- */
+/** Returns the error for an unknown code, with similar codes: these are searched only for an explanation, so the call is repeated with one. */
 async function explainedError(error: unknown, again: () => Promise<unknown>): Promise<unknown> {
   if (!(error instanceof OperationError) || error.detail.missing?.kind !== 'code' || error.detail.explanation !== undefined) return error
   return again().then(

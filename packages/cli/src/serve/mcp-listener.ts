@@ -31,10 +31,7 @@ export async function mcpListener(parts: McpParts): Promise<(message: IncomingMe
 /** Methods that a `Request` cannot have. They are refused like other unsupported methods. */
 const NO_REQUESTS: ReadonlySet<string> = new Set(['TRACE', 'TRACK'])
 
-/**
- * Passes a request on. The body is read after the token is accepted; repeated headers are kept, so that a second token is not ignored. Work ends when the
- * caller has gone.
- */
+/** Passes a request on. Its body is read after the token is accepted. Repeated headers are kept, so that no second token is ignored. Ends with its caller. */
 async function pass(
   message: IncomingMessage,
   response: ServerResponse,

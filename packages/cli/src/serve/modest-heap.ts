@@ -23,10 +23,7 @@ const NO_HELPERS = '--no-parallel-scavenge'
 const LOOK_MS = 1_000
 /** Utilization during a second below which the process counts as waiting for requests. */
 const AT_REST = 0.05
-/**
- * Seconds without work before memory is saved. Saving takes V8 two collections, and the next requests need the memory again, so it is never done under
- * load.
- */
+/** Seconds at rest before memory is saved. Saving takes two collections, and the next requests need the memory again: it is never done under load. */
 const QUIET_SECONDS = 4
 /** Seconds from a collection until V8 checks again whether to save memory. */
 const REDUCER_SECONDS = 2

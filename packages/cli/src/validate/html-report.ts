@@ -3,10 +3,7 @@ import type { Io } from '../io.js'
 import { counted } from '../text.js'
 import { profileSummary, sourceLines, type Checked, type Report } from './report.js'
 
-/**
- * Writes one page: a summary, then the findings of each file by kind, with the affected lines and a button that shows the fix. The page loads and runs
- * nothing.
- */
+/** Writes a page: a summary, then the findings of each file by kind, with the affected lines and a button for the fix. It loads and runs nothing. */
 export function htmlReport(io: Io): Report {
   const summary = profileSummary()
   const kinds = new Map<string, Shown[]>()

@@ -16,8 +16,7 @@ const MEDIA_TYPE = /^[\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100}(?:; ?[\w!#$&^.+-]{
 const ACTIVE = /html|xml|svg|script|ecma|css|wasm|^multipart\/|^text\/(?!plain|csv|markdown|calendar|vcard|rtf)|flash|java|message\//
 
 /**
- * Makes a Binary of content that was sent in its own format, using `Content-Type` and `X-Security-Context`. A Binary that was sent as JSON is left
- * unchanged.
+ * Makes a Binary of content that was sent in its own format, using `Content-Type` and `X-Security-Context`. A Binary sent as JSON is left unchanged.
  *
  * @throws {OperationError} `parameter-value` for a security context that is not a reference to a resource.
  * @see https://hl7.org/fhir/R4/binary.html#rest

@@ -151,10 +151,7 @@ function secondOf(instant: string): number {
   return Math.floor(Date.parse(instant) / 1_000) * 1_000 || Infinity
 }
 
-/**
- * True if `If-Match` or `If-None-Match` names this version, or any with `*`. Weak and strong tags are equivalent; versions without quotes are accepted, as
- * some clients send them.
- */
+/** True if `If-Match` or `If-None-Match` names this version, or any (`*`). Weak and strong tags are equal; versions without quotes are accepted. */
 export function namesVersion(tags: string, versionId: string): boolean {
   return tags.split(',').some((tag) => ['*', versionId, `"${versionId}"`].includes(tag.trim().replace(/^W\//, '')))
 }

@@ -34,10 +34,7 @@ export async function planCreate(service: Service, exchange: Exchange): Promise<
   return planPut(service, exchange, { type, id: exchange.ctx.newId(), ifVersion: null })
 }
 
-/**
- * Some servers take criteria in the URL of a create, or delete referring resources too. Doing something else than requested would be wrong, so parameters
- * are refused.
- */
+/** Refuses parameters. Some servers accept criteria in the URL of a create, or delete referring resources too; ignoring that request would be wrong. */
 function checkNoParameters({ target }: Exchange, type: string, what: string): void {
   const taken = (name: string): boolean => PROTOCOL.has(name) || (type === 'Binary' && name === '_filename')
   const [unknown] = target.query.find(([name]) => !taken(name)) ?? []

@@ -89,10 +89,7 @@ export interface RoutedMessage extends IncomingMessage {
   readonly originalUrl?: string
 }
 
-/**
- * Adapts a `node:http` request to the handler. Nothing is copied or read before it is needed. A class, because an unused getter costs nothing (bench
- * `http`).
- */
+/** Adapts a `node:http` request. Nothing is copied or read before it is needed. A class, because an unused getter costs nothing (bench `http`). */
 class NodeRequest implements HttpRequest {
   readonly method: string
   readonly target: string

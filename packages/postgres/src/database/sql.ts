@@ -30,10 +30,7 @@ export interface PostgresPool {
   connect(): Promise<PostgresClient>
   /** Reports an idle connection that was lost. */
   on(event: 'error', listener: (error: Error) => void): unknown
-  /**
-   * Reports each connection before it is handed out, so that an error listener can be added and an error does not end the process. Other pools than that
-   * of `pg` may not emit it.
-   */
+  /** Reports each connection before it is handed out, so that a listener for its errors can be added. Other pools than that of `pg` may not emit it. */
   on(event: 'acquire', listener: (client: PostgresClient) => void): unknown
   end(): Promise<unknown>
 }

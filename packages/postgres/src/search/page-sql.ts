@@ -43,10 +43,7 @@ export function matchesSql(query: SearchQuery, which: Sql, firstKey?: Sql): Sql 
   return sql`SELECT r.id, r.version, r.updated, r.text${sortColumns(query, firstKey)} FROM fhir_resource r WHERE ${which}`
 }
 
-/**
- * IS TRUE hides from the planner that the index by time would be usable. That index has all resources of the type, and without statistics the planner may
- * choose it.
- */
+/** IS TRUE hides from the planner that the index by time is usable: it has all resources of the type, and may be chosen without statistics. */
 export function isOneOf(type: string, ids: Sql): Sql {
   return sql`r.type = ${type} AND r.id = ANY (ARRAY(${ids})) AND (r.text IS NOT NULL) IS TRUE`
 }

@@ -26,10 +26,7 @@ export interface InTurn extends Page {
 
 /** With more matches than this times `few`, it is worth reading further along the first sort key to fill a page, instead of sorting all matches. */
 const MANY = 10
-/**
- * With fewer matches, this fraction of their number is first read along the index: if the page is not found there, the attempt took this fraction of the
- * sorting time.
- */
+/** With fewer matches, this fraction of their number is first read along the index. An attempt without success took this fraction of the sorting time. */
 const SHARE = 4
 /** Number of rows, as a multiple of `few`, that are read first: all matches may be far away, such as those of a past year if the latest come first. */
 const NEAR = 5

@@ -53,10 +53,7 @@ async function searchedRows(db: Executor, query: SearchQuery, { position, few, .
   return near ?? db.rows(pageSql(query, { ...page, found: matchesSql(query, matches(query, page, narrow)), filled: 0 }))
 }
 
-/**
- * Tries to find the page near its beginning. Not for several conditions without a sort: each may have many matches, but few in common, so that none is
- * near.
- */
+/** Tries to find a page near its beginning. Not for several conditions without a sort: each may have many matches, but few in common, and none near. */
 async function rowsNear(db: Executor, query: SearchQuery, page: InTurn): Promise<readonly Row[] | undefined> {
   if (isSorted(query)) return rowsInTurn(db, query, page)
   return conjuncts(query.where).length === 1 ? rowsAlongIds(db, query, page) : undefined

@@ -88,10 +88,7 @@ function junction(reader: EclReader): Junction | undefined {
   return kind && { kind, at }
 }
 
-/**
- * The operator next to a group applies to the whole, so that `a OR b, { c }` means `(a OR b), { c }`. If there is no group, mixed operators require
- * brackets.
- */
+/** The operator next to a group applies to the whole: `a OR b, { c }` means `(a OR b), { c }`. Without a group, mixed operators require brackets. */
 function nested(items: readonly Refinement[], junctions: readonly Junction[]): Refinement {
   const groupAt = items.map((item) => !isAttributeSet(item))
   const isBesideGroup = (_: Junction, place: number): boolean => groupAt[place] === true || groupAt[place + 1] === true

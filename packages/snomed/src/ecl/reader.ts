@@ -110,10 +110,7 @@ export function refuseDeepBrackets(text: string): void {
   }
 }
 
-/**
- * True if the brackets at this position contain the name of an attribute, because a comparison or a filter follows; otherwise they contain a part of the
- * refinement.
- */
+/** True if the brackets at this position contain the name of an attribute (a comparison or a filter follows), false for a part of the refinement. */
 export function bracketsHoldName(reader: EclReader): boolean {
   const { at } = reader
   passBrackets(reader)

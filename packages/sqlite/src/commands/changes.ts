@@ -5,10 +5,7 @@ import { numberOf, snapshot, textOf, type Row, type SqliteDriver } from '../data
 import { sql } from '../database/sql.js'
 import { endOfLog, isInLog, MAX_CHANGES, type LogPlace } from '../sets/change-log.js'
 
-/**
- * Reads what was put or deleted since a mark, from a log that triggers write. The log is complete, whichever program writes, and however long its
- * transactions take.
- */
+/** Reads what was put or deleted since a mark, from a log written by triggers. It is complete, whichever program writes and however long that takes. */
 export const readChanges: Command<string | undefined, StorageChanges> = {
   name: 'changes',
   lane: 'point',

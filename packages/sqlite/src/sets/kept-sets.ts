@@ -35,10 +35,7 @@ interface KeptSetsOptions {
   readonly maxBytes?: number
   /** Number of uses after which a part is cached. Default 2. */
   readonly times?: number
-  /**
-   * Time limit for reading a part, in milliseconds, in addition to that of the search that first needs it; a part that takes longer is not cached. Default
-   * 2,000.
-   */
+  /** Time limit for reading a part, in milliseconds, in addition to that of the search; a part that takes longer is not cached. Default 2,000. */
   readonly readMs?: number
 }
 

@@ -132,8 +132,5 @@ export interface WorkerTask extends FileOptions {
   readonly role: 'writer' | 'reader'
 }
 
-/**
- * Messages to a thread: calls, answered in order by lists of `Answer`, and at the end whether to close the file (`close`) or only to end the thread
- * (`leave`).
- */
+/** Messages to a thread: calls, answered in order by lists of `Answer`; at the end, `close` to close the file, or `leave` to only end the thread. */
 export type ToWorker = Call | 'close' | 'leave'

@@ -130,10 +130,7 @@ function isDefinition(entry: WriteEntry): entry is PutEntry {
   return entry.op === 'put' && entry.entries.some(isDefinitionEntry)
 }
 
-/**
- * The planned version of an entry. Its id is random, because its number is not known yet, and nothing may be cached under a number that another write could
- * get.
- */
+/** The planned version of an entry. Its id is random: its number is unknown, and nothing may be cached under a number that another write could get. */
 function itemOf({ now, newId }: OperationContext, entry: WriteEntry): HistoryItem {
   const { type, id } = entry
   const version = { type, id, versionId: newId(), lastUpdated: now().toISOString() }

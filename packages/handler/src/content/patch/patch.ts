@@ -62,7 +62,7 @@ function withoutFindings({ caller }: Exchange, { type, id }: Named, error: unkno
   return isTold ? error : new OperationError('validation-failed', error.message)
 }
 
-/** Operations that reveal content: `test` directly, copies and moves where their result can be read. */
+/** Operations that reveal the content: `test` directly, `copy` and `move` because the place of the result may show the form of a value. */
 const ASKING: ReadonlySet<string> = new Set(['test', 'copy', 'move'])
 
 function checkVersion({ request }: Exchange, { type, id, versionId, lastUpdated }: StoredResource): void {
