@@ -192,7 +192,7 @@ async function callTool(context: ToolContext, name: string, input: JsonObject): 
   }
 }
 
-/** What is wrong with arguments. The validator's own sentence does not name an argument that there is none of. */
+/** Describes what is wrong with the arguments of a tool. The validator's own message does not name an unknown argument. */
 function faultOf({ name, inputSchema }: Tool, errors: readonly ErrorObject[]): string {
   const unknown: unknown = errors.find(({ instancePath }) => instancePath === '')?.params['additionalProperty']
   if (!isString(unknown)) return `The arguments are not as ${name} needs them: ${ajv.errorsText([...errors], { dataVar: 'arguments' })}.`
