@@ -7,7 +7,10 @@ import { isResourceId, isResourceType } from '../storage/index.js'
 
 /** The subject of an evaluation: one subject, or a resource that stands for several. */
 export interface Subject {
-  /** The type of the Measure's subjects, of whom this is one; else that of the resource that stands for several: `Group`, `Practitioner` or `Organization`. */
+  /**
+   * The type of the Measure's subjects, for one of them; otherwise that of the resource that stands for several: `Group`, `Practitioner` or
+   * `Organization`.
+   */
   readonly type: string
   readonly id: string
   /** For a Group whose members are not the subjects themselves, but have patients: the type of the members. */
