@@ -170,7 +170,7 @@ function parseInvocation(state: ParserState, target: Ast | undefined): Ast {
   const token = next(state)
   const { at, text } = token
   if (token.kind === 'special' && target === undefined) return { kind: specialKind(text), at }
-  if (token.kind !== 'quotedName' && !isIdentifier(token)) throw syntaxProblem('an expression is missing', state.source, at)
+  if (token.kind !== 'quotedName' && !isName(token, target)) throw syntaxProblem('an expression is missing', state.source, at)
   const from = target === undefined ? {} : { target }
   if (!take(state, '(')) return { kind: 'member', at, ...from, name: text }
   return { kind: 'call', at, ...from, name: text, args: parseArguments(state) }
@@ -178,6 +178,11 @@ function parseInvocation(state: ParserState, target: Ast | undefined): Ast {
 
 function specialKind(text: string): 'this' | 'index' | 'total' {
   return text === 'index' || text === 'total' ? text : 'this'
+}
+
+/** After a dot, a keyword can only be a name. `text.div` is common in profiles, although the grammar wants `` text.`div` ``. */
+function isName(token: Token, target: Ast | undefined): boolean {
+  return target === undefined ? isIdentifier(token) : token.kind === 'name'
 }
 
 function isIdentifier({ kind, text }: Token): boolean {

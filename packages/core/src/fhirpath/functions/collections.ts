@@ -118,8 +118,11 @@ export const SUBSETTING_FUNCTIONS: readonly FunctionDefinition[] = [
   itemsFunction('first', [0, 0], (input) => input.slice(0, 1)),
   itemsFunction('last', [0, 0], (input) => input.slice(-1)),
   itemsFunction('tail', [0, 0], (input) => input.slice(1)),
-  itemsFunction('skip', [1, 1], (input, [count]) => input.slice(Math.max(0, amount('skip', count)))),
-  itemsFunction('take', [1, 1], (input, [count]) => input.slice(0, Math.max(0, amount('take', count)))),
+  itemsFunction('skip', [1, 1], (input, [count]) => {
+    const skipped = integerArgument('skip', count)
+    return skipped === undefined ? NOTHING : input.slice(Math.max(0, skipped))
+  }),
+  itemsFunction('take', [1, 1], (input, [count]) => input.slice(0, Math.max(0, integerArgument('take', count) ?? 0))),
   itemsFunction('single', [0, 0], (input) => {
     singleItem('single', input)
     return input
@@ -138,9 +141,3 @@ export const SUBSETTING_FUNCTIONS: readonly FunctionDefinition[] = [
   itemsFunction('union', [1, 1], (input, [other = NOTHING], scope) => distinct(scope.run, [...input, ...other])),
   itemsFunction('combine', [1, 1], (input, [other = NOTHING]) => [...input, ...other]),
 ]
-
-function amount(name: string, items: Items | undefined): number {
-  const count = integerArgument(name, items)
-  if (count === undefined) throw evaluationProblem(`${name}() needs a number`)
-  return count
-}

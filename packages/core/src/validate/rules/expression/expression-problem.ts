@@ -5,13 +5,29 @@ import {
   isSubtype,
   parseFhirPath,
   type Ast,
+  type Literal,
+  type SystemType,
   type TypeDefinition,
   type TypeModel,
   type TypeSpecifier,
 } from '../../../fhirpath/index.js'
-
-/** The possible types of an expression's result; `undefined` when they are not known. */
-type Types = readonly TypeDefinition[] | undefined
+import { checkCall, checkParameter, resultTypes } from './call-types.js'
+import { INTEGER } from './function-types.js'
+import {
+  ANYTHING,
+  arithmeticType,
+  isTemporal,
+  known,
+  namesOf,
+  only,
+  system,
+  SYSTEM_TYPES,
+  union,
+  UNKNOWN,
+  type ExpressionProblem,
+  type TypeCheck,
+  type Types,
+} from './types.js'
 
 /** The place at which an expression is evaluated. */
 export interface ExpressionPlace {
@@ -22,16 +38,10 @@ export interface ExpressionPlace {
   readonly resource?: TypeDefinition | undefined
 }
 
-/** A problem of an expression. */
-export interface ExpressionProblem {
-  readonly text: string
-  /** False for an expression that can be evaluated, but has no result. */
-  readonly isError: boolean
-}
-
 /**
- * The problem of an expression that cannot be right at its place: it cannot be parsed, calls a function that does not exist or takes other arguments, names
- * an element that does not exist, or tests for a type that a value cannot have. Steps that depend on data, and those after them, are not checked.
+ * The problem of an expression that cannot be right at its place: it cannot be parsed, calls a function that does not exist, takes other arguments or
+ * cannot be called on a value of this type, names an element that does not exist, or tests for a type that a value cannot have. A step is checked only if
+ * the types of its input are known, and a function can be called on a choice of types if it can be called on one of them.
  *
  * @throws {OperationError} `too-costly` for an expression that is too long or deep.
  */
@@ -39,7 +49,7 @@ export function expressionProblem(expression: string, place: ExpressionPlace): E
   try {
     const problems: ExpressionProblem[] = []
     const check = { ...place, problems, isStart: true, definesVariables: expression.includes('defineVariable') }
-    typesOf(parseFhirPath(expression), check, place.focus.length === 0 ? undefined : place.focus)
+    typesOf(parseFhirPath(expression), check, known(place.focus))
     return problems.find(({ isError }) => isError) ?? problems[0]
   } catch (error) {
     if (error instanceof OperationError && error.code !== 'too-costly') return { text: error.message, isError: true }
@@ -47,8 +57,7 @@ export function expressionProblem(expression: string, place: ExpressionPlace): E
   }
 }
 
-interface Check extends ExpressionPlace {
-  readonly problems: ExpressionProblem[]
+interface Check extends ExpressionPlace, TypeCheck {
   /** True outside the arguments of functions, where an expression may begin with the name of a type. */
   readonly isStart: boolean
   /** True when the expression may define variables itself. */
@@ -57,87 +66,117 @@ interface Check extends ExpressionPlace {
 
 function typesOf(ast: Ast, check: Check, focus: Types): Types {
   switch (ast.kind) {
+    case 'empty':
+    case 'total':
+      return undefined
     case 'this':
       return focus
+    case 'index':
+      return system('Integer')
+    case 'literal':
+      return system(LITERAL_TYPES[ast.literal.type])
     case 'variable':
-      checkVariable(ast.name, check)
-      return ast.name === 'resource' ? only(check.resource) : undefined
+      return variableTypes(ast.name, check)
     case 'member':
       return memberTypes(ast, check, focus)
     case 'call':
-      checkCall(ast, check)
+      checkArity(ast, check)
       return callTypes(ast, check, focus)
     case 'item':
-      typesOf(ast.position, check, undefined)
+      checkParameter(check, typesOf(ast.position, check, focus), { name: 'item', number: 1, accepted: INTEGER })
       return typesOf(ast.target, check, focus)
     case 'sign':
-      typesOf(ast.operand, check, focus)
-      return undefined
+      return typesOf(ast.operand, check, focus)
     case 'binary':
       return binaryTypes(ast, check, focus)
-    case 'type':
-      return castTypes(check, ast.type, { from: typesOf(ast.operand, check, focus), isCast: ast.operator === 'as' })
-    default:
-      return undefined
+    case 'type': {
+      const cast = castTypes(check, ast.type, { from: typesOf(ast.operand, check, focus), isCast: ast.operator === 'as' })
+      return ast.operator === 'as' ? cast : system('Boolean')
+    }
   }
 }
 
-/** The variables that FHIR defines; `extension` is for context invariants of extensions. */
-const VARIABLES: ReadonlySet<string> = new Set(['resource', 'rootResource', 'context', 'extension', 'terminologies', 'factory', 'server'])
-
-function checkVariable(name: string, { problems, definesVariables }: Check): void {
-  if (definesVariables || VARIABLES.has(name) || constantOf(name) !== undefined) return
-  problems.push({ text: `In the expression, there is no variable ${quoted(`%${name}`)}.`, isError: true })
+const LITERAL_TYPES: Readonly<Record<Literal['type'], SystemType>> = {
+  boolean: 'Boolean',
+  string: 'String',
+  integer: 'Integer',
+  decimal: 'Decimal',
+  date: 'Date',
+  dateTime: 'DateTime',
+  time: 'Time',
+  quantity: 'Quantity',
 }
 
-function only(type: TypeDefinition | undefined): Types {
-  return type === undefined ? undefined : [type]
+/** The variables of FHIR; `extension` is only for expressions about the context of an extension. */
+const VARIABLES: ReadonlySet<string> = new Set(['resource', 'rootResource', 'context', 'extension', 'terminologies', 'factory', 'server'])
+
+function variableTypes(name: string, { problems, definesVariables, resource, focus }: Check): Types {
+  if (constantOf(name) !== undefined) return system('String')
+  if (!definesVariables && !VARIABLES.has(name))
+    problems.push({ text: `In the expression, there is no variable ${quoted(`%${name}`)}.`, isError: true })
+  if (name === 'context') return known(focus)
+  return name === 'resource' ? only(resource) : undefined
 }
 
 function binaryTypes({ operator, left, right }: Ast & { kind: 'binary' }, check: Check, focus: Types): Types {
   const [one, other] = [typesOf(left, check, focus), typesOf(right, check, focus)]
-  return operator === '|' && one !== undefined && other !== undefined ? [...one, ...other] : undefined
+  switch (operator) {
+    case '|':
+      return union(one, other)
+    case '&':
+      return system('String')
+    case '+':
+    case '-':
+      checkDuration(check, one, other)
+      return one !== undefined && one.every(isTemporal) ? one : arithmeticType(one, other)
+    case '*':
+    case 'mod':
+      return arithmeticType(one, other)
+    case 'div':
+      return system('Integer')
+    case '/':
+      return arithmeticType(one, other) && system('Decimal')
+    default:
+      return system('Boolean')
+  }
+}
+
+/** A date or time can only be changed by a duration, which is a Quantity. */
+function checkDuration({ problems }: Check, moment: Types, duration: Types): void {
+  if (moment === undefined || duration === undefined || moment.length === 0 || !moment.every(isTemporal)) return
+  if (duration.some((type) => type.system === 'Quantity' || UNKNOWN.has(type.name))) return
+  problems.push({
+    text: `Error in date arithmetic: ${namesOf(duration)} cannot be added to or subtracted from ${namesOf(moment)}.`,
+    isError: true,
+  })
 }
 
 interface Cast {
   readonly from: Types
-  /** False when the type is only tested. */
+  /** False for a test of the type. */
   readonly isCast: boolean
 }
 
+/** The types after a cast or a test of the type. Reports a cast to a type that the value cannot have. */
 function castTypes({ model, problems }: Check, { namespace, name }: TypeSpecifier, { from, isCast }: Cast): Types {
-  const type = namespace === 'System' ? undefined : model.type(name)
-  const isSystem = namespace === 'System' || (namespace === undefined && SYSTEM.has(name))
+  const ofSystem = namespace === 'FHIR' ? undefined : SYSTEM_TYPES.get(name)
+  const ofModel = namespace === 'System' ? undefined : model.type(name)
+  const isSystem = namespace === 'System' || ofSystem !== undefined || OTHER_SYSTEM_TYPES.has(name)
   const isPossible =
     isSystem ||
-    (type !== undefined &&
+    (ofModel !== undefined &&
       (from === undefined ||
-        from.some((one) => ANYTHING.has(one.name) || isSubtype(model, one, type.name) || isSubtype(model, type, one.name))))
+        from.some((one) => ANYTHING.has(one.name) || isSubtype(model, one, ofModel.name) || isSubtype(model, ofModel, one.name))))
   if (isCast && !isPossible)
     problems.push({
       text: `${quoted(name)} is not a type that the value can have: ${namesOf(from ?? []) || 'there is no such type'}.`,
       isError: false,
     })
-  return isCast ? only(type) : undefined
+  return only(ofModel ?? ofSystem)
 }
 
-function namesOf(types: readonly TypeDefinition[]): string {
-  return [...new Set(types.map((type) => type.name))].slice(0, 5).join(', ')
-}
-
-/** Types of FHIRPath itself. */
-const SYSTEM: ReadonlySet<string> = new Set([
-  'Boolean',
-  'String',
-  'Integer',
-  'Decimal',
-  'Date',
-  'DateTime',
-  'Time',
-  'Quantity',
-  'Long',
-  'Any',
-])
+/** Types of FHIRPath that are newer than the version supported here, or abstract. */
+const OTHER_SYSTEM_TYPES: ReadonlySet<string> = new Set(['Long', 'Any'])
 
 function memberTypes({ target, name }: Ast & { kind: 'member' }, check: Check, focus: Types): Types {
   if (target !== undefined) return step(check, typesOf(target, check, focus), name)
@@ -155,39 +194,40 @@ function otherStart({ model, problems }: Check, type: TypeDefinition, focus: rea
   return [type]
 }
 
-/** Types that may have any element. */
-const ANYTHING: ReadonlySet<string> = new Set(['Resource', 'DomainResource', 'Any', 'Element', 'BackboneElement', 'xhtml'])
+const ANY_RESOURCE: ReadonlySet<string> = new Set(['Resource', 'DomainResource'])
+
+/** The elements of all resources, collected once for each model. */
+const RESOURCE_ELEMENTS = new WeakMap<TypeModel, ReadonlySet<string>>()
+
+function resourceElements(model: TypeModel): ReadonlySet<string> {
+  const collected = RESOURCE_ELEMENTS.get(model)
+  if (collected !== undefined) return collected
+  const types = [...model.names()].flatMap((name) => model.type(name) ?? [])
+  const elements = new Set(types.flatMap((type) => (type.kind === 'resource' ? [...type.elements.keys()] : [])))
+  RESOURCE_ELEMENTS.set(model, elements)
+  return elements
+}
 
 function step(check: Check, from: Types, name: string): Types {
-  if (from === undefined || from.length === 0 || from.some((type) => ANYTHING.has(type.name))) return undefined
+  if (from === undefined || from.length === 0) return undefined
+  if (from.some((type) => ANYTHING.has(type.name))) {
+    if (from.every((type) => ANY_RESOURCE.has(type.name)) && !resourceElements(check.model).has(name))
+      check.problems.push({ text: `There is no element ${quoted(name)} in any resource.`, isError: true })
+    return undefined
+  }
   const slots = from.flatMap((type) => type.elements.get(name) ?? [])
   if (slots.length === 0) {
     check.problems.push({ text: `There is no element ${quoted(name)} in ${namesOf(from)}.`, isError: true })
     return undefined
   }
   const types = slots.map(({ type }) => check.model.type(type))
-  return types.every((type) => type !== undefined) ? types : undefined
+  return types.every((type) => type !== undefined) ? [...new Set(types)] : undefined
 }
 
-/** Functions that return their input or a part of it. */
-const SAME: ReadonlySet<string> = new Set([
-  'where',
-  'first',
-  'last',
-  'tail',
-  'skip',
-  'take',
-  'single',
-  'distinct',
-  'intersect',
-  'exclude',
-  'trace',
-  'sort',
-])
 /** Functions whose arguments are evaluated on each item. */
 const ON_ITEMS: ReadonlySet<string> = new Set(['where', 'all', 'exists', 'select', 'iif', 'trace', 'sort', 'any'])
 
-function checkCall({ name, args }: Ast & { kind: 'call' }, { problems }: Check): void {
+function checkArity({ name, args }: Ast & { kind: 'call' }, { problems }: Check): void {
   const text = callProblem(name, args.length)
   if (text !== undefined) problems.push({ text: `In the expression, ${text}.`, isError: true })
 }
@@ -196,16 +236,20 @@ function callTypes({ target, name, args }: Ast & { kind: 'call' }, check: Check,
   const on = target === undefined ? focus : typesOf(target, check, focus)
   if (name === 'as' || name === 'ofType' || name === 'is') {
     const type = specifierOf(args[0])
-    return type === undefined ? undefined : castTypes(check, type, { from: on, isCast: name !== 'is' })
+    const cast = type && castTypes(check, type, { from: on, isCast: name !== 'is' })
+    return name === 'is' ? system('Boolean') : cast
   }
-  if (name === 'repeat' || name === 'aggregate') return undefined
+  if (name === 'aggregate') return undefined
   const inner = { ...check, isStart: false }
-  const results = args.map((one) => typesOf(one, inner, ON_ITEMS.has(name) ? on : focus))
-  if (SAME.has(name)) return on
-  if (name === 'select') return results[0]
-  if (name === 'extension') return only(check.model.type('Extension'))
-  const [added] = results
-  return (name === 'union' || name === 'combine') && on !== undefined && added !== undefined ? [...on, ...added] : undefined
+  const results = args.map((one) => typesOf(one, inner, argumentFocus(name, on, focus)))
+  checkCall(check, { name, on, results })
+  return resultTypes(check, { name, on, results })
+}
+
+/** The types that an argument is evaluated on. Those of `repeat` are not known, because it is also evaluated on its own results. */
+function argumentFocus(name: string, on: Types, focus: Types): Types {
+  if (name === 'repeat') return undefined
+  return ON_ITEMS.has(name) ? on : focus
 }
 
 /** The name of a type as an argument: `Quantity`, `FHIR.Quantity`. */
