@@ -31,6 +31,7 @@ const MAX_KEPT = 256
 /** A bitmap is shorter than a list if more than one in this many rows satisfies a test. */
 const LARGE_PART = 32
 
+/** Keeps rows for the entries of one search parameter, at first none. */
 export function createKeptRows({ entries, rowOf }: KeptOf): KeptRows {
   const kept = new Map<string, Kept>()
   const isFrequent = createFrequency()

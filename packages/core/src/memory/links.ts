@@ -38,6 +38,7 @@ export interface Linked {
 /** No row has this number. */
 const NOWHERE = 0xffffffff
 
+/** Creates the links of one search parameter to one type; they are built when needed. */
 export function createLinks({ entries, rowOf, system, targets }: Linked): Links {
   const places = createPlaces(targets)
   /** For each reference, its row, ascending, and the number of the id that it refers to. */

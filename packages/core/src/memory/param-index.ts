@@ -31,6 +31,7 @@ export interface ParamIndex {
   links(to: Pick<Linked, 'system' | 'targets'>): Links
 }
 
+/** Creates an empty index. */
 export function createParamIndex(): ParamIndex {
   const rowOf = createNumbers()
   const entries: IndexEntry[] = []

@@ -31,6 +31,7 @@ export interface ResourceTable {
 /** Rows that are no longer current are dropped when there are more of them than current ones, and more than this. */
 const MIN_DEAD_ROWS = 1_000
 
+/** Creates an empty table. */
 export function createResourceTable(): ResourceTable {
   let state = emptyState()
   let generation = 0

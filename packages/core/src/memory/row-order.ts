@@ -93,6 +93,7 @@ const NOTHING: PlacedNumbers = { values: new Float64Array(), positions: new Uint
 /** Fraction of the sorted entries that may be added, and searched one by one, before they are merged into these. */
 const UNSORTED_PART = 1 / 16
 
+/** Creates the order of entries by one number field. */
 export function createNumberOrder(field: NumberComparison['field'], entries: readonly IndexEntry[]): NumberOrder {
   let sorted = NOTHING
   let upTo = 0

@@ -29,7 +29,7 @@ export const UPDATE_VERSION: FindingDefinition = defineFinding(
 /** Reported for CQL that cannot be translated. */
 export const CQL_ERROR: FindingDefinition = defineFinding('cql-error', 'error', 'invalid', 'Correct the CQL at this line and column.')
 
-/** Reported for CQL that can be translated, and probably does not mean what it should. */
+/** Reported for CQL that can be translated, but probably does not mean what its author intended. */
 export const CQL_WARNING: FindingDefinition = defineFinding(
   'cql-warning',
   'warning',

@@ -8,6 +8,7 @@ export function providersOf(plan: ValueSetPlan, system: string | undefined): rea
   return [...new Set(partsOf(plan, system).flatMap(({ family, definition }) => family?.provider(definition.version) ?? []))]
 }
 
+/** The includes, of a value set and its imports, that take codes from a system. */
 export function partsOf(plan: ValueSetPlan, system: string | undefined): ValueSetPlan['includes'] {
   return withImports(plan).flatMap(({ includes }) => includes.filter(({ family }) => family?.url === system))
 }

@@ -10,7 +10,7 @@ import { TYPE_URL, type Profile } from '../run/element-rule.js'
 import { answers, keptOrFetched, type Questions } from './answers.js'
 import { baseTypesOf, type KeptAnswers } from './kept-answers.js'
 
-/** What profiles are compiled with, and where they are kept. */
+/** The type model, and the store for compiled profiles. */
 interface Compiling {
   readonly kept: KeptAnswers
   readonly model: TypeModel

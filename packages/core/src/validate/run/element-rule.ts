@@ -157,7 +157,7 @@ export interface Profile {
   readonly extension: ExtensionRule | undefined
 }
 
-/** What the definition of an extension says about its use. */
+/** The rules for the use of an extension, from its definition. */
 export interface ExtensionRule {
   readonly isModifier: boolean
   /** One of them must hold; an extension without any is allowed nowhere. */

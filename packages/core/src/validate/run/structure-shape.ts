@@ -2,7 +2,7 @@ import type { TypeModel } from '../../fhirpath/index.js'
 import type { ElementRule } from './element-rule.js'
 import type { PrimitiveCheck } from './primitive-problem.js'
 
-/** What FHIR's own types say about the members of a JSON object. */
+/** The members of a JSON object, as FHIR's own types define them. */
 export interface Shape {
   readonly isResource: boolean
   /** By name in JSON. */

@@ -15,7 +15,7 @@ import { memberPasses, nodePasses, type NodeMembers } from './quick-check.js'
 const UNDERSCORE = 95
 /** The members of a primitive value without id and extensions. A profile can require some. */
 const NO_MEMBERS: JsonObject = {}
-/** Maximum number of nodes visited in one go. Longer lists are scheduled as separate work, in which other requests have turns. */
+/** Maximum number of nodes visited in one go. Longer lists are scheduled as separate work, so that other requests can run in between. */
 const MAX_AT_ONCE = 50
 
 /** Checks the members of a complex node, or the id and extensions of a primitive one, in document order. */

@@ -29,7 +29,7 @@ type BundleRule = (check: BundleCheck) => void
 
 const ON_ALL: readonly BundleRule[] = [checkFullUrls, checkBundleLinks, checkSigners]
 
-/** Rules by type of Bundle. In a history, a reference may match several entries, because a history has several versions of a resource. */
+/** Rules by type of Bundle. A history has several versions of a resource, so it is not an error there if a reference matches several entries. */
 const BY_TYPE: ReadonlyMap<string, readonly BundleRule[]> = new Map([
   ['document', [checkHeader, checkEntryReferences, checkReachability]],
   ['message', [checkHeader, checkEntryReferences, checkReachability]],

@@ -7,6 +7,7 @@ import type { Run } from '../../run/run.js'
 import { fromProfile, shownCode } from './bound-codes.js'
 import { CODE_SYSTEM_VERSION, CONCEPT_INACTIVE, reportOutOfUse } from './check-coding.js'
 
+/** A code of a version of its code system that the value set does not have. */
 export const CODE_VERSION_MISMATCH: FindingDefinition = defineFinding(
   'code-version-mismatch',
   'error',
@@ -14,6 +15,7 @@ export const CODE_VERSION_MISMATCH: FindingDefinition = defineFinding(
   'Use the version of the code system that the value set has, or leave the version out.',
 )
 
+/** A code that the value set marks as outdated. */
 export const CONCEPT_OUTDATED: FindingDefinition = defineFinding(
   'concept-outdated',
   'warning',
@@ -88,6 +90,7 @@ function noteMissingVersion(run: Run, node: FhirNode, { rule, list, code, at }: 
   })
 }
 
+/** Whether a code is in a value set, but with other versions of its code system than the stated one. */
 export function isOtherVersion(list: CodeList, code: GivenCode): boolean {
   if (code.version === undefined || code.system === undefined || list.has({ ...code, version: undefined }) !== 'in') return false
   const { known } = list.versions(code.system)

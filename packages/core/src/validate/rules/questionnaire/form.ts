@@ -110,7 +110,7 @@ function readItems(holder: JsonObject, parent: FormItem | undefined, byLinkId: M
   })
 }
 
-/** What contains items of a response: the response itself, an item, or an answer. */
+/** A container of items of a response: the response itself, an item, or an answer. */
 export interface Holder {
   readonly node: FhirNode
   /** The linkId of the item, or of the item that has the answer; `undefined` for the response. */

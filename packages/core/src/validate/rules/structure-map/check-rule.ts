@@ -10,7 +10,7 @@ import { typeNamed } from './structures.js'
 import { checkTransform, MAP_PATH } from './transforms.js'
 import { hasGoodName, MAP_VARIABLE, type Mode, type Scope, type Variable } from './variables.js'
 
-/** List modes without a list, and maxima above what an element allows. */
+/** A list mode without a list, or a maximum above that of the element. */
 export const MAP_LIST: FindingDefinition = defineFinding(
   'structure-map-list',
   'warning',
