@@ -1,4 +1,4 @@
-// What most programs need. Each operation and each seam is also a subpath, with its types.
+// The functions that most programs need. Each operation and each interface is also available as a subpath, with its types.
 export { createContext, forRequest, type ContextOptions, type OperationContext } from './context/index.js'
 export { OperationError, type ErrorCode } from './errors/index.js'
 export { memorySessionStore, memoryStorage } from './memory/index.js'

@@ -1,16 +1,16 @@
 import { addBit, addBits, countBits, countBoth, emptyBits, firstOfBoth, hasBit, membersOf, ranksOf, firstWhere } from './bits.js'
 import type { Work } from '../work/index.js'
 
-/** A set of whole numbers from 0 to a fixed limit. Never changed after it was made; the count is kept once known. */
+/** An immutable set of whole numbers from 0 up to a fixed limit. The count is computed once. */
 export interface Bitmap {
-  /** One more than the largest number that it can hold. */
+  /** Upper bound of the members, exclusive. */
   readonly limit: number
   readonly words: Uint32Array
-  /** The members in ascending order, where they are so few that it was made of them. */
+  /** The members in ascending order, if the set was created from a short list. */
   readonly few?: Uint32Array
   has(position: number): boolean
   count(): number
-  /** `ranksOf` of the words, kept once made; absent where nothing has to be counted. */
+  /** `ranksOf` the words, computed once; absent if the set has a list of members. */
   ranks?(): Uint32Array
 }
 
@@ -27,7 +27,7 @@ export function bitmapOf(words: Uint32Array, limit: number): Bitmap {
   }
 }
 
-/** A bitmap of few members, which are in ascending order, each once. Its words are made only when somebody asks for them. */
+/** A bitmap of few members, given in ascending order without duplicates. Its words are created on first access. */
 export function fewBitmap(few: Uint32Array, limit: number): Bitmap {
   let made: Uint32Array | undefined
   return {
@@ -41,13 +41,13 @@ export function fewBitmap(few: Uint32Array, limit: number): Bitmap {
   }
 }
 
-/** The same set, by its members alone where that takes much less memory. */
+/** The same set, as a list of its members if that takes much less memory. */
 export function compacted(bitmap: Bitmap): Bitmap {
   if (bitmap.few !== undefined || !isFew(bitmap.count(), bitmap.limit)) return bitmap
   return fewBitmap(Uint32Array.from(members(bitmap)), bitmap.limit)
 }
 
-/** True where a list of members takes at most an eighth of the memory of words. */
+/** True if a list of the members takes at most an eighth of the memory of the words. */
 function isFew(count: number, limit: number): boolean {
   return count <= limit >>> 8
 }
@@ -57,7 +57,7 @@ export function emptyBitmap(limit: number): Bitmap {
   return bitmapOf(emptyBits(limit), limit)
 }
 
-/** The numbers from `start` up to but not including `end`. */
+/** A set of the numbers from `start` up to but not including `end`. */
 export function rangeBitmap(start: number, end: number, limit: number): Bitmap {
   if (end - start <= SHORT_RANGE) return shortRange(start, end, limit)
   const words = emptyBits(limit)
@@ -69,7 +69,7 @@ export function rangeBitmap(start: number, end: number, limit: number): Bitmap {
   return bitmapOf(words, limit)
 }
 
-/** Up to this length a range costs less as a list (bench `hostile`: one for each leaf of a hierarchy). */
+/** Up to this length, a range costs less as a list (bench `hostile`: one range for each leaf of a hierarchy). */
 const SHORT_RANGE = 32
 
 function shortRange(start: number, end: number, limit: number): Bitmap {
@@ -78,17 +78,17 @@ function shortRange(start: number, end: number, limit: number): Bitmap {
   return fewBitmap(few, limit)
 }
 
-/** Makes a set of numbers, given in any order. Numbers outside the limit are ignored. */
+/** Creates a set of numbers, given in any order. Numbers outside the limit are ignored. */
 export function bitmapFrom(positions: Iterable<number>, limit: number): Bitmap {
   const words = emptyBits(limit)
   for (const position of positions) if (position < limit) addBit(words, position)
   return bitmapOf(words, limit)
 }
 
-/** Up to this many numbers are gathered as a sorted list, which costs less than a bitmap (bench `terminology`). */
+/** Up to this many numbers, a sorted list costs less than a bitmap (bench `terminology`). */
 const FEW = 512
 
-/** Numbers below the limit in any order, any of them several times. */
+/** Creates a set of numbers below the limit, given in any order, possibly with duplicates. */
 export function gatheredBitmap(positions: Uint32Array, limit: number): Bitmap {
   if (positions.length <= FEW) return fewBitmap(onceEach(positions.slice().sort()), limit)
   const words = emptyBits(limit)
@@ -100,12 +100,12 @@ function onceEach(sorted: Uint32Array): Uint32Array {
   return sorted.filter((position, i) => i === 0 || position !== sorted[i - 1])
 }
 
-/** Numbers below the limit that are in ascending order, each once. */
+/** Creates a set of numbers below the limit, given in ascending order without duplicates. */
 export function ascendingBitmap(positions: readonly number[], limit: number): Bitmap {
   return isFew(positions.length, limit) ? fewBitmap(Uint32Array.from(positions), limit) : bitmapFrom(positions, limit)
 }
 
-/** The numbers below the limit that pass a test. */
+/** A set of the numbers below the limit that pass a test. */
 export function* testedBitmap(limit: number, accept: (position: number) => boolean): Work<Bitmap> {
   const words = emptyBits(limit)
   for (let position = 0; position < limit; position++) {
@@ -122,7 +122,7 @@ export function and(a: Bitmap, b: Bitmap): Bitmap {
   return fewOf(a, b) ?? denseAnd(a, b)
 }
 
-/** Not `combined`, as a call for each word costs more than the word (bench `terminology`, is-a, property and two letters). */
+/** Does not use `combined`, because a call per word costs more than the operation (bench `terminology`, is-a, property and two letters). */
 function denseAnd(a: Bitmap, b: Bitmap): Bitmap {
   const words = a.words.slice()
   const others = b.words
@@ -131,8 +131,8 @@ function denseAnd(a: Bitmap, b: Bitmap): Bitmap {
 }
 
 /**
- * The same for sets that are asked for their count and some members and then forgotten: no words are made for it, and every question goes
- * to both, so that it must not be nested without bound.
+ * The intersection of two sets, for a short-lived result of which only the count and some members are needed: creates no words, and asks both sets for
+ * each member, so it must not be nested without bound.
  */
 export function fleetingAnd(a: Bitmap, b: Bitmap): Bitmap {
   const few = fewOf(a, b)
@@ -169,7 +169,7 @@ export function or(a: Bitmap, b: Bitmap): Bitmap {
   return combined(a, b, (x, y) => x | y)
 }
 
-/** The difference of two sets: what is in the first and not in the second. */
+/** The difference of two sets: the members of the first that are not in the second. */
 export function andNot(a: Bitmap, b: Bitmap): Bitmap {
   if (a.few !== undefined)
     return fewBitmap(
@@ -179,16 +179,16 @@ export function andNot(a: Bitmap, b: Bitmap): Bitmap {
   return combined(a, b, (x, y) => x & ~y)
 }
 
-/** What is skipped in words of 1,024 bits takes no longer than to find a block. */
+/** Skipping fewer members than this takes no longer than finding a block by its rank. */
 const FAR = 1_024
 
-/** Iterates over the members in ascending order, after the first `skip` of them. */
+/** Iterates over the members in ascending order, without the first `skip` of them. */
 export function members(bitmap: Bitmap, skip = 0): Iterable<number> {
   if (bitmap.few !== undefined) return bitmap.few.subarray(skip)
   return membersOf(bitmap.words, skip, skip < FAR ? undefined : bitmap.ranks?.())
 }
 
-/** Adds the members of a set to words that are being filled. */
+/** Adds the members of a set to `words`. */
 export function addMembers(words: Uint32Array, set: Bitmap): void {
   if (set.few !== undefined) for (const position of set.few) addBit(words, position)
   else addBits(words, set.words)

@@ -1,4 +1,4 @@
-/** A list of whole numbers from 0 to 2^32 - 1, four bytes each, that grows at its end. */
+/** A growing list of whole numbers from 0 to 2^32 - 1, four bytes each. */
 export interface Numbers {
   push(number: number): void
   at(index: number): number
@@ -6,8 +6,8 @@ export interface Numbers {
   fill(number: number): void
   length(): number
   /**
-   * In ascending numbers, the first index from `start` on that has at least this number; the length when none has. Looks further and further ahead, so
-   * that to go through a list takes little where the numbers asked for come in order, be they near or far.
+   * In a list of ascending numbers, the first index from `start` whose number is at least `number`; the length if there is none. Searches with growing
+   * steps, so that a series of calls with ascending numbers is fast whether they are near each other or far apart.
    */
   firstFrom(start: number, number: number): number
 }

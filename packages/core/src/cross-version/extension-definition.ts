@@ -4,7 +4,7 @@ import type { ElementsOfRelease, OtherElement } from './release-elements.js'
 
 const R4 = 'http://hl7.org/fhir/StructureDefinition/'
 
-/** What definitions of extensions are made with. */
+/** Input for the definitions of extensions. */
 export interface Making {
   readonly other: ElementsOfRelease
   /** The types of R4. */
@@ -12,9 +12,9 @@ export interface Making {
 }
 
 /**
- * The definition of the extension that has an element of another release: a value of the element's type, or a part for each element inside it.
+ * Creates the definition of the extension for an element of another release: with a value of the element's type, or a part for each child element.
  *
- * @returns `undefined` where the release has no such element. Where it may be used is not part of it.
+ * @returns `undefined` if the release has no such element. The definition has no `context`: it does not state where the extension may be used.
  * @see https://hl7.org/fhir/R4/versions.html#extensions
  */
 export function extensionDefinition(
@@ -43,12 +43,12 @@ export function extensionDefinition(
   }
 }
 
-/** What an extension has: a value of these types, these parts, or either. */
+/** Content of an extension: a value of one of these types, these parts (nested extensions), or either. */
 interface Form {
   readonly values: readonly JsonObject[]
   readonly binding?: JsonObject | undefined
   readonly parts: readonly Part[]
-  /** Nothing is said of what is in it. */
+  /** True if the content is not constrained. */
   readonly isOpen: boolean
 }
 
@@ -60,7 +60,7 @@ interface Part {
 
 const OPEN: Form = { values: [], parts: [], isOpen: true }
 
-/** @param outer The paths on the way to this one; what leads back to one of them is left open, as a definition ends somewhere. */
+/** @param outer Paths of the enclosing elements. An element that leads back to one of them is left open, so that the definition is finite. */
 function formOf(making: Making, path: string, element: OtherElement, outer: readonly string[]): Form {
   const { other, types } = making
   if (outer.includes(path)) return OPEN
@@ -88,7 +88,7 @@ function formOf(making: Making, path: string, element: OtherElement, outer: read
   return { values: [...values.values()], binding: bindingOf(other, element), parts: parts.map(optional), isOpen: false }
 }
 
-/** A choice is also a part by the name that it has in definitions: `value[x]`. */
+/** A choice element is a part under two names: `value`, and `value[x]` as in definitions. */
 function partsFor(part: Part): readonly Part[] {
   const isChoice = (part.element.types?.length ?? 0) > 1
   return isChoice ? [part, { ...part, name: `${part.name}[x]` }].map(optional) : [part]
@@ -102,7 +102,7 @@ function optional(part: Part): Part {
   return { ...part, element: { ...part.element, min: 0 } }
 }
 
-/** Names the type that the parts make up. */
+/** Part that names the type which the other parts represent. */
 const DATATYPE: Part = {
   name: '_datatype',
   element: {},
@@ -119,20 +119,20 @@ function typeNamed(text: string): NamedType {
   return { code, targets: targets === '' ? [] : targets.split('|') }
 }
 
-/** R5's type for a concept or a reference. Its value is also taken as one of these two. */
+/** R5's type for a concept or a reference. Its value may also be a CodeableConcept or a Reference. */
 const REFERENCE_TO_CONCEPT = 'CodeableReference'
 
-/** Types that R4 has not, and those by which their values are written in R4. */
+/** Types that R4 lacks, with the R4 types that may hold their values. */
 const REPLACED: ReadonlyMap<string, readonly string[]> = new Map([
   ['integer64', ['integer', 'positiveInt', 'unsignedInt', 'decimal', 'string']],
   [REFERENCE_TO_CONCEPT, ['CodeableConcept', 'Reference']],
 ])
 
-/** The types of values by which an extension of R4 can have one of the type; none where it has its parts instead. */
+/** Value types of an R4 extension that can hold a value of the type; empty if the extension has parts instead. */
 function valueTypes(types: TypeModel, { code, targets }: NamedType): readonly JsonObject[] {
   const slots = types.type('Extension')?.elements.get('value') ?? []
   const known = targets.filter((target) => types.type(target) !== undefined)
-  // What leads to resources that R4 has not leads to a Basic in their place.
+  // If R4 lacks one of the target types, the reference points to a Basic instead, so the targets are not restricted.
   const targetProfile = known.length < targets.length ? undefined : known.map((target) => R4 + target)
   return [code, ...(REPLACED.get(code) ?? [])]
     .filter((type) => slots.some((slot) => slot.type === type))
@@ -142,7 +142,7 @@ function valueTypes(types: TypeModel, { code, targets }: NamedType): readonly Js
     }))
 }
 
-/** Where the value sets are that extensions are bound to: those of R4 have the same urls as those of other releases, and other codes. */
+/** URL of a value set that extensions are bound to. Names the release, because R4 uses the same URLs as other releases for other codes. */
 export function valueSetUrl(release: string, url: string): string {
   return `http://hl7.org/fhir/${release}/ValueSet/${url.slice(url.lastIndexOf('/') + 1)}`
 }
@@ -158,7 +158,7 @@ interface Place {
 
 const BY_URL = { discriminator: [{ type: 'value', path: 'url' }], rules: 'open' }
 
-/** The elements of an extension at a place, or of a part of one. */
+/** The element definitions of an extension, or of one of its parts, at a place. */
 function elementsOf(at: Place, url: string, { values, parts, binding, isOpen }: Form): readonly JsonObject[] {
   const inner = (name: string): Place => ({ id: `${at.id}.${name}`, path: `${at.path}.${name}` })
   const fixed = { ...inner('url'), fixedUri: url }

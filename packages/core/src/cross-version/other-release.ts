@@ -4,7 +4,7 @@ import { isObject, stringAt, type JsonObject } from '../json/index.js'
 import { extensionDefinition, valueSetUrl } from './extension-definition.js'
 import { FORMAT, type ElementsOfRelease, type ReleaseElements } from './release-elements.js'
 
-/** An element of a release that another one has as an extension. */
+/** An element of one release that another release represents as an extension. */
 export interface ExtensionElement {
   /** `5.0` */
   readonly release: string
@@ -17,7 +17,7 @@ export interface ExtensionElement {
 const URL_FORM = /^http:\/\/hl7\.org\/fhir\/(\d+\.\d+)\/StructureDefinition\/extension-(([A-Za-z][A-Za-z0-9]*)(?:\.[A-Za-z0-9[\]]+)+)$/
 
 /**
- * The element that the url of an extension means; `undefined` for other urls.
+ * Returns the element that the URL of a cross-version extension refers to; `undefined` for other URLs.
  *
  * @see https://hl7.org/fhir/R4/versions.html#extensions
  */
@@ -26,18 +26,18 @@ export function extensionElement(url: string): ExtensionElement | undefined {
   return whole === undefined ? undefined : { release, type, path }
 }
 
-/** A FHIR release other than R4, for extensions with its elements: an item of `crossVersion` of `createContext`. */
+/** A FHIR release other than R4 whose elements may be used as extensions: an item of the option `crossVersion` of `createContext`. */
 export interface OtherRelease extends ElementsOfRelease {
-  /** The definitions of all extensions with its elements, each made when it is asked for. */
+  /** Layer with the definitions of the extensions for its elements; each is created on request. */
   readonly extensions: (types: TypeModel) => ContentLayer
 }
 
 /**
- * Makes the description of another FHIR release from its elements.
+ * Describes another FHIR release by its elements.
  *
- * @param release The number in the urls of extensions: `5.0`.
- * @param read Gives what `releaseElements` made, as parsed JSON. It is called when an extension of the release is met first.
- * @throws {TypeError} at that first use, for anything else, and for the elements of another release.
+ * @param release The number in the URLs of its extensions: `5.0`.
+ * @param read Returns the result of `releaseElements`, as parsed JSON. Called when an extension of the release first occurs.
+ * @throws {TypeError} at that first use, if `read` returns anything else, or the elements of another release.
  */
 export function otherRelease(release: string, read: () => unknown): OtherRelease {
   let known: ReleaseElements | undefined
@@ -86,7 +86,7 @@ function namesWithin({ elements }: ReleaseElements): ReadonlyMap<string, readonl
   return names
 }
 
-/** The definitions of all extensions with elements of a release, and the codes that they are bound to, each made when it is asked for. */
+/** A layer with the definitions of the extensions for a release's elements, and the value sets that they are bound to; each is created on request. */
 function crossVersionLayer(other: ElementsOfRelease, types: TypeModel): ContentLayer {
   const made = (type: string, url: string): JsonObject | undefined => {
     if (type === 'StructureDefinition') return madeExtension(other, types, url)
@@ -99,7 +99,7 @@ function crossVersionLayer(other: ElementsOfRelease, types: TypeModel): ContentL
       const definition = resource && definitionOf(resource, `${other.source()}:${value}`)
       return Promise.resolve(definition === undefined ? [] : [definition])
     },
-    // As of implicit value sets, there is none before one is asked for.
+    // As with implicit value sets, definitions exist only on request.
     all: () => Promise.resolve([]),
     revision: () => 0,
   }
@@ -113,7 +113,7 @@ function madeExtension(other: ElementsOfRelease, types: TypeModel, url: string):
 
 const CODES = /^http:\/\/hl7\.org\/fhir\/(\d\.\d)\/(ValueSet|CodeSystem)\/([^/]+)$/
 
-/** A value set of another release, and the codes in it as a code system of their own. */
+/** Creates a value set of another release, or the code system that defines its codes. */
 function madeCodes(other: ElementsOfRelease, type: string, name: string): JsonObject | undefined {
   const codes = other.codes(`http://hl7.org/fhir/ValueSet/${name}`)
   if (codes === undefined) return undefined

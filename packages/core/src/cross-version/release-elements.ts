@@ -4,67 +4,67 @@ import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../jso
 /** The format that `releaseElements` writes and `otherRelease` reads. */
 export const FORMAT = 'fhir-ops-release-elements 1'
 
-/** The elements of a FHIR release, as JSON: what extensions for them are made of. */
+/** The elements of a FHIR release, as JSON: the basis of the extensions for them. */
 export interface ReleaseElements extends JsonObject {
   readonly format: typeof FORMAT
-  /** The number in the urls of extensions: `5.0`. */
+  /** The number in the URLs of extensions: `5.0`. */
   readonly release: string
-  /** What they were made from: `hl7.fhir.r5.core#5.0.0`. */
+  /** Origin of the elements: `hl7.fhir.r5.core#5.0.0`. */
   readonly source: string
-  /** By path, without `[x]`, those inside an element after it. */
+  /** By path, without `[x]`; an element precedes its child elements. */
   readonly elements: Readonly<Record<string, OtherElement>>
-  /** The codes of value sets that elements of type `code` are bound to, by url without version. */
+  /** Codes of the value sets that elements of type `code` are bound to, by URL without version. */
   readonly valueSets: Readonly<Record<string, readonly string[]>>
 }
 
-/** An element of another release, as far as an extension for it follows from it. */
+/** The parts of an element of another release that determine its extension. */
 export interface OtherElement extends JsonObject {
   /** Default 0. */
   readonly min?: number
   /** Default `1`. */
   readonly max?: string
-  /** `['code']`, `['Reference(Patient|Group)', 'string']`; absent for what has elements of its own. */
+  /** `['code']`, `['Reference(Patient|Group)', 'string']`; absent for elements with child elements of their own. */
   readonly types?: readonly string[]
-  /** The path of the element whose elements it has too. */
+  /** Path of the element whose child elements it shares. */
   readonly ref?: string
   readonly modifier?: boolean
   /** A key of `valueSets`. */
   readonly codes?: string
 }
 
-/** What is known of a release other than R4. */
+/** Access to the elements of a release other than R4. */
 export interface ElementsOfRelease {
-  /** The number in the urls of extensions: `5.0`. */
+  /** The number in the URLs of extensions: `5.0`. */
   readonly release: string
-  /** What they were made from: `hl7.fhir.r5.core#5.0.0`. */
+  /** Origin of the elements: `hl7.fhir.r5.core#5.0.0`. */
   readonly source: () => string
-  /** By path, with or without `[x]`; `undefined` where the release has no such element. */
+  /** An element by path, with or without `[x]`; `undefined` if the release has no such element. */
   readonly element: (path: string) => OtherElement | undefined
-  /** The names of the elements inside another one or of a type, in their order. */
+  /** Names of the child elements of an element or a type, in order. */
   readonly within: (path: string) => readonly string[]
-  /** The codes of a value set; `undefined` where they are not known. */
+  /** The codes of a value set; `undefined` if they are unknown. */
   readonly codes: (valueSet: string) => readonly string[] | undefined
 }
 
 /** Options of `releaseElements`. */
 export interface ReleaseElementsOptions {
-  /** The number in the urls of extensions: `5.0`. */
+  /** The number in the URLs of extensions: `5.0`. */
   readonly release: string
-  /** Where the definitions come from: `hl7.fhir.r5.core#5.0.0`. */
+  /** Origin of the definitions: `hl7.fhir.r5.core#5.0.0`. */
   readonly source: string
 }
 
 const SHAPE: InputShape = inputShape<ReleaseElementsOptions>({ release: needed(TEXT), source: needed(TEXT) })
 
-/** What all elements and resources have. They need no extension, and would make the table three times as long. */
+/** Child elements of every element and resource. They need no extension, and would make the table three times as long. */
 const EVERYWHERE = new Set(['id', 'extension', 'modifierExtension'])
 
 /**
- * The elements of a FHIR release from its definitions (STU3 and later), for `otherRelease`.
+ * Extracts the elements of a FHIR release from its definitions (STU3 and later), for `otherRelease`.
  *
  * @param definitions The StructureDefinitions of its types with their snapshots, and the ValueSets and CodeSystems that their `code` elements are bound to.
- *   Others, profiles among them, are ignored.
- * @throws {TypeError} when there is no type with a snapshot among them, and for an option that is unknown, missing or of another type.
+ *   Other resources, including profiles, are ignored.
+ * @throws {TypeError} if no definition is a type with a snapshot, and for an option that is unknown, missing or of another type.
  */
 export function releaseElements(definitions: Iterable<object>, options: ReleaseElementsOptions): ReleaseElements {
   checkOptions('releaseElements', SHAPE, options)
@@ -105,7 +105,7 @@ function elementOf(element: JsonObject): OtherElement {
   }
 }
 
-/** What has elements of its own is of these types. */
+/** Types of elements with child elements of their own. */
 const NESTED = new Set(['BackboneElement', 'Element'])
 const SYSTEM = 'http://hl7.org/fhirpath/'
 
@@ -121,7 +121,7 @@ function typesOf(element: JsonObject): readonly string[] {
   return [...targets].map(([code, known]) => (known.size === 0 ? code : `${code}(${[...known].join('|')})`))
 }
 
-/** One in STU3, a list later. */
+/** The strings of a `targetProfile`: a single value in STU3, a list in later releases. */
 function textsOf(value: unknown): readonly string[] {
   const values: readonly unknown[] = Array.isArray(value) ? value : [value]
   return values.filter((one) => typeof one === 'string')
@@ -137,10 +137,10 @@ function requiredValueSet(element: JsonObject): string | undefined {
   return url?.split('|', 1)[0]
 }
 
-/** Longer lists, such as those of all units or currencies, are not kept. */
+/** Longer lists of codes, such as those of all units or currencies, are omitted. */
 const MOST_CODES = 500
 
-/** The codes of value sets, by url; those of which not all codes are in the definitions are left out. */
+/** Codes of value sets, by URL. Value sets whose codes are not all in the definitions are omitted. */
 function codesOfValueSets(resources: readonly JsonObject[], urls: ReadonlySet<string>): Record<string, readonly string[]> {
   const [systems, valueSets] = ['CodeSystem', 'ValueSet'].map((type) => byUrl(resources, type))
   const found: Record<string, readonly string[]> = {}

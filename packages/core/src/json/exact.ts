@@ -3,21 +3,21 @@ import { parseInPieces } from './parse.js'
 import { isObject } from './narrow.js'
 import { measureJson, type JsonMeasure } from './scan.js'
 
-/** A text as `JSON.parse` reads it, with the numbers that JavaScript writes differently, by object or array and name or index. */
+/** The result of `JSON.parse`, with the text of numbers that JavaScript would write differently, by parent object or array and by name or index. */
 export interface ExactJson {
   readonly value: unknown
   readonly numbers: ReadonlyMap<object, ReadonlyMap<string | number, string>>
 }
 
-/** Limits of a text that is read so. */
+/** Limits of `exactJson`. */
 export interface ExactLimits {
   readonly maxDepth: number
   readonly maxMembers: number
 }
 
 /**
- * Reads a text that is well-formed JSON within the limits and has no name twice in an object, in a third of the time of a reader that repairs
- * problems (bench `validate`). `undefined` for any other text.
+ * Reads well-formed JSON within the limits and without duplicate names, in a third of the time of the reader that repairs
+ * problems (bench `validate`). Returns `undefined` for any other text.
  */
 export function* exactJson(text: string, { maxDepth, maxMembers }: ExactLimits): Work<ExactJson | undefined> {
   const seen = yield* measureJson(text, { numbers: true })
@@ -40,21 +40,21 @@ function* parsed(text: string): Work<unknown> {
   }
 }
 
-/** Members that are counted in one go. */
+/** Number of members that are counted in one go. */
 const COUNTED = 5_000
 
 interface Counting {
-  /** Numbers that JavaScript writes differently, by their position among all numbers. */
+  /** Numbers that JavaScript would write differently, by their position among all numbers. */
   readonly texts: JsonMeasure['numbers']
   readonly numbers: Map<object, Map<string | number, string>>
-  /** Numbers so far. */
+  /** Count of numbers so far. */
   number: number
   members: number
-  /** False when the members of an object may not be in the order of the text: JavaScript puts names that are numbers first. */
+  /** False if members may be in another order than in the text, because JavaScript puts names that are array indexes first. */
   isInOrder: boolean
 }
 
-/** A list or object, some of whose members are counted. */
+/** A list or object whose members are being counted. */
 interface OpenValue {
   readonly holder: object
   /** Absent for a list. */
@@ -64,7 +64,7 @@ interface OpenValue {
   next: number
 }
 
-/** Counts the members of a value, and finds the numbers that are written differently. */
+/** Counts the members of a value, and records the numbers that are written differently. */
 function* count(counting: Counting, whole: unknown): Work<void> {
   const open: OpenValue[] = []
   enter(open, whole)

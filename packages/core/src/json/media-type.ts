@@ -1,7 +1,7 @@
 /**
- * The media type that a body of JSON is read as: `application/fhir+json` for the name that it had before STU3 (`application/json+fhir`),
- * `application/json` for the other JSON types of the web (`text/json`, and all that end in `+json`). Any other type comes back as it is, and so do
- * those of patches, which say what is to be done and not only how it is written.
+ * The media type as which a JSON body is read: `application/fhir+json` for its name before STU3 (`application/json+fhir`), `application/json` for
+ * other JSON types (`text/json`, and those that end in `+json`). Any other type is returned unchanged, and so are patch types, because they state
+ * an operation and not only a format.
  *
  * @param mediaType In lower case, without parameters.
  * @see https://mimesniff.spec.whatwg.org/#json-mime-type

@@ -1,18 +1,18 @@
 import type { Work } from '../work/index.js'
 import { compact, findValueEnd, PIECE, stringEnd, type ValueScan } from './scan.js'
 
-/** A member of a JSON object in its own text. */
+/** A member of a JSON object with the original text of its value. */
 export interface JsonMember {
   readonly name: string
-  /** The value's text without white space between tokens. */
+  /** The text of the value without white space between tokens. */
   readonly value: string
 }
 
-/** Members and items that are read in one go. */
+/** Number of members or items that are read in one go. */
 const STEPS = 1_000
 
 /**
- * The members of a JSON object, in order, without parsing their values: a number keeps its digits, and equal names are separate members.
+ * Returns the members of a JSON object, in order, without parsing their values: numbers keep their digits, and equal names are separate members.
  *
  * @param text A JSON object, known to be well-formed.
  */
@@ -31,7 +31,7 @@ export function* jsonMembers(text: string): Work<readonly JsonMember[]> {
 }
 
 /**
- * The items of a JSON array, in order, in their own text without white space between tokens.
+ * Returns the items of a JSON array, in order, as original text without white space between tokens.
  *
  * @param text A JSON array, known to be well-formed.
  */
@@ -52,7 +52,7 @@ function nameIn(text: string): string {
   return text.includes('\\') ? String(JSON.parse(text)) : text.slice(1, -1)
 }
 
-/** Passes a piece of a value; true at its end. */
+/** Scans a piece of a value. Returns true at the end of the value. */
 function isPassed(scan: ValueScan, json: string): boolean {
   return findValueEnd(scan, json, scan.at + PIECE) || scan.at >= json.length
 }

@@ -1,36 +1,36 @@
-/** A parsed JSON object whose members have not been looked at yet. */
+/** A parsed JSON object whose members have not been checked. */
 export type JsonObject = { readonly [name: string]: unknown }
 
-/** True for a JSON object, false for arrays and null. */
+/** True for a JSON object; false for arrays and null. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** True for a text. */
+/** True for a string. */
 export function isString(value: unknown): value is string {
   return typeof value === 'string'
 }
 
-/** The member's text, `undefined` when it is absent or no string. What JSON objects inherit are functions and no texts. */
+/** The value of a string member; `undefined` if it is absent or not a string. Inherited members need no check, because they are functions. */
 export function stringAt(object: JsonObject | undefined, name: string): string | undefined {
   const value = object?.[name]
   return typeof value === 'string' ? value : undefined
 }
 
-/** The member when it is an object. */
+/** The value of a member that is an object. */
 export function objectAt(object: JsonObject | undefined, name: string): JsonObject | undefined {
   const value = object !== undefined && Object.hasOwn(object, name) ? object[name] : undefined
   return isObject(value) ? value : undefined
 }
 
-/** The objects of an array member; other items and other shapes are ignored. A list of nothing else is given as it is, as copies of large ones take long. */
+/** The objects in an array member; other items and other types are ignored. An array of only objects is not copied, because copying large ones is slow. */
 export function objectsAt(object: JsonObject | undefined, name: string): readonly JsonObject[] {
   const value = object !== undefined && Object.hasOwn(object, name) ? object[name] : undefined
   if (!Array.isArray(value)) return []
   return value.every(isObject) ? value : value.filter(isObject)
 }
 
-/** The first extension of an element with this url. */
+/** The first extension of an element with a url. */
 export function extensionAt(element: JsonObject | undefined, url: string): JsonObject | undefined {
   return objectsAt(element, 'extension').find((extension) => extension['url'] === url)
 }

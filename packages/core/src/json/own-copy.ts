@@ -1,6 +1,6 @@
 import { isObject } from './narrow.js'
 
-/** A copy of a JSON value that shares no object with it, for somebody who may change it. */
+/** A deep copy of a JSON value, for callers that may change it. */
 export function ownCopy<T>(value: T): T
 export function ownCopy(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((item) => ownCopy(item))

@@ -1,17 +1,17 @@
 import type { Work } from '../work/index.js'
 import { afterSpace, findValueEnd, isOpening, stringEnd } from './scan.js'
 
-/** Characters that are parsed in one go. */
+/** Number of characters that are parsed in one go. */
 const PIECE = 64 * 1024
 
-/** How deep long lists and objects are taken apart; what is deeper is parsed in one go. */
+/** Depth to which long lists and objects are parsed in pieces; deeper values are parsed in one go. */
 const DEEPEST = 64
 
 /**
- * What `JSON.parse` gives for a long text, parsed in pieces: it yields in between, so that other work can run.
+ * Parses a long text in pieces, with the result of `JSON.parse`. Yields between pieces, so that other work can run.
  *
- * @param piece About how many characters are parsed in one go; default 65,536. A single string that is longer is parsed as a whole.
- * @throws {SyntaxError} when the text is not JSON.
+ * @param piece Approximate number of characters that are parsed in one go; default 65,536. A single longer string is parsed as a whole.
+ * @throws {SyntaxError} if the text is not JSON.
  */
 export function* parseInPieces(text: string, piece: number = PIECE): Work<unknown> {
   const start = afterSpace(text, 0)
@@ -33,7 +33,7 @@ interface Found {
   readonly end: number
 }
 
-/** A list or an object, several members at a time. */
+/** Parses a list or an object, several members at a time. */
 function* container(reading: Reading, start: number): Work<Found> {
   const { text, piece } = reading
   const made = text[start] === '[' ? newList() : newObject()
@@ -56,9 +56,9 @@ function* container(reading: Reading, start: number): Work<Found> {
 interface GrowingContainer {
   readonly value: unknown
   readonly closing: string
-  /** @param members Text of members with commas between them. */
+  /** Adds short members. @param members Text of members with commas between them. */
   addRun(members: string): void
-  /** Adds a long member. @returns Where it ends. */
+  /** Adds a long member. @returns Index of the character after it. */
   addLong(reading: Reading, at: number): Work<number>
 }
 
@@ -112,14 +112,14 @@ function* longValue(reading: Reading, at: number): Work<Found> {
   return { value: parsed(text.slice(at, end)), end }
 }
 
-/** Where the last of the members ends that end before the limit: at a comma or a closing bracket. `undefined` when the first goes further. */
+/** End of the last member that ends before the limit, which is a comma or closing bracket; `undefined` if the first member exceeds the limit. */
 function endOfRun(text: string, start: number, limit: number): number | undefined {
   let end = memberEnd(text, start, limit)
   for (let next = end; next !== undefined && text[next] === ','; next = memberEnd(text, next + 1, limit)) end = next
   return end
 }
 
-/** The comma or closing bracket after a member; `undefined` when there is none before the limit. */
+/** Index of the comma or closing bracket after a member; `undefined` if it is not before the limit. */
 function memberEnd(text: string, start: number, limit: number): number | undefined {
   const scan = { at: start, depth: 0 }
   return findValueEnd(scan, text, limit) ? scan.at : undefined

@@ -9,18 +9,18 @@ const BACKSLASH = 0x5c
 const SPACE = 0x20
 const OPEN_BRACE = 0x7b
 const CLOSE_BRACE = 0x7d
-/** What a bracket lacks to be the brace of the same side. */
+/** The bit that turns a bracket into the brace of the same side. */
 const TO_BRACE = 0x20
 
-/** Characters that are scanned in one go. */
+/** Number of characters that are scanned in one go. */
 export const PIECE = 500_000
 
-/** True for what opens an array or object. */
+/** True for a character that opens an array or object. */
 export function isOpening(code: number): boolean {
   return (code | TO_BRACE) === OPEN_BRACE
 }
 
-/** True for what closes an array or object. */
+/** True for a character that closes an array or object. */
 function isClosing(code: number): boolean {
   return (code | TO_BRACE) === CLOSE_BRACE
 }
@@ -30,14 +30,14 @@ export function isSpace(code: number): boolean {
   return code === SPACE || code === 0x0a || code === 0x0d || code === 0x09
 }
 
-/** Index of the first character from `start` on that is not white space. */
+/** Index of the first character at or after `start` that is not white space. */
 export function afterSpace(text: string, start: number): number {
   let at = start
   while (isSpace(text.charCodeAt(at))) at++
   return at
 }
 
-/** Index of the quote that ends the string whose opening quote is at `start`; the length of a text in which it has no end. */
+/** Index of the closing quote of the string that opens at `start`; the length of the text if the string is not closed. */
 export function stringEnd(text: string, start: number): number {
   let end = text.indexOf('"', start + 1)
   while (end > 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1)
@@ -50,18 +50,18 @@ function isEscaped(text: string, quote: number): boolean {
   return (quote - at) % 2 === 0
 }
 
-/** How far the end of a value has been looked for. */
+/** State of the search for the end of a value. */
 export interface ValueScan {
-  /** The next character to look at; where the value ends, once it is found. */
+  /** Index of the next character; the end of the value once it is found. */
   at: number
-  /** Arrays and objects that are open. */
+  /** Number of open arrays and objects. */
   depth: number
 }
 
 /**
- * Looks for the end of a value of well-formed JSON: the comma or closing bracket after it.
+ * Searches for the end of a value of well-formed JSON: the comma or closing bracket after it.
  *
- * @returns False when it is not before the limit; the same scan may continue from there.
+ * @returns False if the end is not before the limit; the same scan may continue from there.
  */
 export function findValueEnd(scan: ValueScan, text: string, limit: number): boolean {
   const end = Math.min(limit, text.length)
@@ -79,7 +79,7 @@ export function findValueEnd(scan: ValueScan, text: string, limit: number): bool
   return false
 }
 
-/** The text without the white space between tokens. */
+/** Removes the white space between tokens. */
 export function* compact(text: string): Work<string> {
   if (!/[ \n\r\t]/.test(text)) return text
   const compacting: Compacting = { text, kept: '', from: 0 }
@@ -90,11 +90,11 @@ export function* compact(text: string): Work<string> {
 interface Compacting {
   readonly text: string
   kept: string
-  /** What is after it is not kept yet. */
+  /** Index of the first character that is not yet in `kept`. */
   from: number
 }
 
-/** Skips a piece. @returns Where the next one begins. */
+/** Compacts a piece. @returns Where the next one begins. */
 function compactFrom(compacting: Compacting, start: number): number {
   const { text } = compacting
   const end = Math.min(text.length, start + PIECE)
@@ -109,19 +109,19 @@ function compactFrom(compacting: Compacting, start: number): number {
   return at
 }
 
-/** What one skip a text shows of it, if it is JSON. */
+/** Measurements of a JSON text, from one pass over it. Meaningless if the text is not JSON. */
 export interface JsonMeasure {
-  /** Deepest nesting of arrays and objects. */
+  /** Maximum nesting of arrays and objects. */
   readonly depth: number
-  /** Members of all objects together, those of equal names counted each. */
+  /** Total number of members of all objects, including duplicate names. */
   readonly members: number
-  /** Lists, empty ones too. */
+  /** Number of lists, including empty ones. */
   readonly lists: number
-  /** Texts, numbers, booleans, nulls, and empty lists and objects, wherever they are. */
+  /** Number of strings, numbers, booleans, nulls, and empty lists and objects. */
   readonly leaves: number
-  /** Values of all kinds; at least as many as there are. */
+  /** Upper bound of the number of values of all kinds. */
   readonly values: number
-  /** The numbers that JavaScript writes differently (`1.50`, `1e3`), by their position among all numbers; empty unless asked for. */
+  /** Numbers that JavaScript would write differently (`1.50`, `1e3`), by their position among all numbers; empty unless requested. */
   readonly numbers: ReadonlyMap<number, string>
 }
 
@@ -136,7 +136,7 @@ interface Measuring {
   readonly numbers: Map<number, string> | undefined
 }
 
-/** Measures a text that may not be JSON at all, before it is parsed. */
+/** Measures a text, which need not be JSON, before it is parsed. */
 export function* measureJson(text: string, { numbers }: { readonly numbers: boolean }): Work<JsonMeasure> {
   const texts = new Map<number, string>()
   const measuring: Measuring = {
@@ -178,7 +178,7 @@ function measureBracket(measuring: Measuring, code: number): void {
   if (++measuring.open > measuring.depth) measuring.depth = measuring.open
 }
 
-/** Index of the last character of a number. */
+/** Scans a number, and records it if JavaScript would write it differently. @returns Index of its last character. */
 function passNumber(
   numbers: Map<number, string>,
   text: string,
@@ -191,7 +191,7 @@ function passNumber(
   return end - 1
 }
 
-/** Digits, `-`, `+`, `.` and the `e` of an exponent, in any order: what is not a number is not JSON. */
+/** True for digits, `-`, `+`, `.` and the `e` of an exponent. Their order is not checked, because the parser rejects malformed numbers. */
 function isInNumber(code: number): boolean {
   return (code >= 0x2b && code <= NINE && code !== COMMA) || code === 0x45 || code === 0x65
 }

@@ -1,6 +1,6 @@
 import { isSpace, stringEnd } from './scan.js'
 
-/** What is wrong at one place of a JSON text, by a name that does not change. */
+/** Stable identifier of a problem in a JSON text. */
 export type JsonProblemKind =
   | 'comment'
   | 'comma-missing'
@@ -17,18 +17,18 @@ export type JsonProblemKind =
   | 'too-deep'
   | 'too-many'
 
-/** A departure from the JSON grammar. */
+/** A violation of the JSON grammar. */
 export interface JsonProblem {
   readonly kind: JsonProblemKind
-  /** Where it is, in UTF-16 code units from the start. */
+  /** Offset of the problem in UTF-16 code units. */
   readonly offset: number
-  /** Names and indexes down to the value concerned, or to the object or array that has the problem. */
+  /** Names and indexes that lead to the value, or to the object or array, with the problem. */
   readonly path: readonly (string | number)[]
-  /** The name, value or character that it is about; empty at the end of the text. */
+  /** The name, value or character that causes the problem; empty at the end of the text. */
   readonly token: string
 }
 
-/** A text under way. `at` moves forward only. */
+/** A text that is being read. `at` only moves forward. */
 export interface SourceReader {
   readonly text: string
   at: number
@@ -36,7 +36,7 @@ export interface SourceReader {
   readonly repair: (kind: JsonProblemKind, offset: number, token: string) => void
 }
 
-/** Ends the reading of a text that cannot be repaired. Never leaves this folder. */
+/** Thrown to stop reading a text that cannot be repaired. Never leaves this folder. */
 export class JsonFault extends Error {
   readonly kind: JsonProblemKind
   readonly offset: number
@@ -50,7 +50,7 @@ export class JsonFault extends Error {
 
 const SLASH = 47
 
-/** Skips white space and comments; gives the code unit found there, NaN at the end. */
+/** Skips white space and comments. Returns the next code unit; NaN at the end of the text. */
 export function skipSpace(reader: SourceReader): number {
   for (;;) {
     const code = reader.text.charCodeAt(reader.at)
@@ -87,12 +87,12 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
   ['t', '\t'],
 ])
 
-/** True for what a string may begin with, apostrophes included. */
+/** True for a character with which a string may begin, including the apostrophe. */
 export function isQuote(code: number): boolean {
   return code === QUOTE || code === APOSTROPHE
 }
 
-/** The string that opens here. */
+/** Reads the string that opens at the current position. */
 export function readString(reader: SourceReader): string {
   const { text, at } = reader
   const quote = text.charCodeAt(at)
@@ -105,19 +105,19 @@ export function readString(reader: SourceReader): string {
   return whole.length < SHARED ? whole : unshared(quote === QUOTE ? text.slice(at, end + 1) : JSON.stringify(whole))
 }
 
-/** From this length on V8 makes a part of a string that refers to the whole: who keeps a canonical of a resource would keep all its text. */
+/** From this length, V8 represents a slice as a reference to the whole string: keeping a resource's canonical URL would keep its whole text in memory. */
 const SHARED = 13
 
-/** @param token A JSON string. */
+/** The value of a string token, which shares no memory with the token. */
 function unshared(token: string): string {
   const string: unknown = JSON.parse(token)
   return String(string)
 }
 
-/** Characters of a string that do not stand for themselves. */
+/** Matches characters of a string that do not stand for themselves. */
 const NOT_ITSELF = /[\\\u0000-\u001f]/
 
-/** A string with characters that do not stand for themselves, or without end. */
+/** Reads a string that contains escapes or control characters, or that is not closed. */
 function readEscaped(reader: SourceReader, quote: number): string {
   const { text, at } = reader
   const parts: string[] = []
@@ -153,7 +153,7 @@ function isHex4(text: string, at: number): boolean {
 
 const WORD_END = new Set(Array.from(' \t\n\r,:{}[]"\'', (character) => character.charCodeAt(0)))
 
-/** The text up to white space or punctuation; never empty. */
+/** Reads the text up to white space or punctuation; never empty. */
 export function readWord(reader: SourceReader): string {
   const { text, at } = reader
   let end = at
@@ -166,7 +166,7 @@ export function readWord(reader: SourceReader): string {
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 const ALMOST_NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
 
-/** What an unquoted value means: a literal, a number, or, as a repair, its own text. */
+/** The value of an unquoted word: a literal, a number, or, as a repair, the word itself as a string. */
 export function valueOfWord(reader: SourceReader, word: string, offset: number): string | number | boolean | null {
   if (word === 'true') return true
   if (word === 'false') return false

@@ -13,58 +13,58 @@ import {
   type SourceReader,
 } from './source-tokens.js'
 
-/** A JSON text taken apart without losing what `JSON.parse` loses. */
+/** A parsed JSON text, with the information that `JSON.parse` loses. */
 export interface JsonSource {
   readonly text: string
   /** Offset of the value in the text. */
   readonly start: number
-  /** As `JSON.parse` gives it; of equal names the last counts. `undefined` after a fault. */
+  /** The result of `JSON.parse`; of equal names the last wins. `undefined` after a fault. */
   readonly value: unknown
   /** Problems that were repaired, in the order of the text. */
   readonly repairs: readonly JsonProblem[]
-  /** What could not be repaired, if anything. */
+  /** The problem that could not be repaired, if any. */
   readonly fault?: JsonProblem
-  /** A number as it was written (`1.50`, `1e3`), `undefined` when that is how JavaScript writes it. */
+  /** The original text of a number (`1.50`, `1e3`); `undefined` if JavaScript writes it the same way. */
   readonly numberText: (parent: object, key: string | number) => string | undefined
-  /** Offset of each member's value by its object or array and name or index; only with `positions`. */
+  /** Offset of each value, by parent object or array and by name or index; only with the option `positions`. */
   readonly positions: ReadonlyMap<object, ReadonlyMap<string | number, number>>
 }
 
 /** Options of `readJsonSource`. */
 export interface JsonSourceOptions {
-  /** Most objects and arrays within each other. Default 128. */
+  /** Maximum nesting of objects and arrays. Default 128. */
   readonly maxDepth?: number
-  /** Most members and items. Default 1,000,000. */
+  /** Maximum number of members and items. Default 1,000,000. */
   readonly maxMembers?: number
-  /** Whether one byte order mark may precede the value. Default true; false for a text whose decoder has removed it. */
+  /** Whether one byte order mark may precede the value. Default true; false for a text whose decoder has already removed it. */
   readonly byteOrderMark?: boolean
-  /** Keep the position of each value. Default false. */
+  /** Whether to keep the position of each value. Default false. */
   readonly positions?: boolean
 }
 
 type JsonContainer = { [name: string]: unknown } | unknown[]
 
-/** An object or array that is open. */
+/** An object or array that is not yet closed. */
 interface Frame {
   readonly container: JsonContainer
   /** Its name or index in the frame below. */
   readonly key: string | number
   readonly outer: Frame | undefined
   readonly depth: number
-  /** What may come next besides the closing bracket. */
+  /** The state of the container, which determines what may come next besides the closing bracket. */
   expects: 'first' | 'comma' | 'member'
 }
 
 interface Building extends SourceReader {
   frame: Frame | undefined
-  /** The member or item of the frame whose text is being read. */
+  /** Name or index in the frame of the value that is being read. */
   key: string | number | undefined
   root: unknown
   start: number
   members: number
-  /** Comments since the last value. They belong to the next one, or to the last where none follows. */
+  /** Comments since the last value. They belong to the next value or, if none follows, to the last one. */
   comments: Pick<JsonProblem, 'offset' | 'token'>[]
-  /** Gives those comments to a member or item of the frame, or to what the frame is of. */
+  /** Assigns those comments to a member or item of the frame, or without a key to the frame's container. */
   readonly placeComments: (key: string | number | undefined) => void
   readonly limits: Required<JsonSourceOptions>
   readonly numbers: Map<object, Map<string | number, string>>
@@ -73,7 +73,7 @@ interface Building extends SourceReader {
 
 const COMMENT: JsonProblemKind = 'comment'
 const MAX_REPAIRS = 1000
-/** Members that are read in one go. */
+/** Number of members that are read in one go. */
 const STEPS = 1000
 const BYTE_ORDER_MARK = 0xfeff
 const COMMA = 44
@@ -83,7 +83,7 @@ const CLOSE_ARRAY = 93
 const OPEN_OBJECT = 123
 const CLOSE_OBJECT = 125
 
-/** Reads a JSON text, repairing problems wherever the meaning is clear. Never throws, whatever the text. */
+/** Reads a JSON text, and repairs problems wherever the meaning is clear. Never throws, whatever the text. */
 export function* readJsonSource(text: string, options: JsonSourceOptions = {}): Work<JsonSource> {
   const limits = { maxDepth: 128, maxMembers: 1_000_000, positions: false, byteOrderMark: true, ...options }
   const exact = limits.positions ? undefined : yield* exactJson(text, limits)
@@ -101,7 +101,7 @@ function sourceOf(text: string, { value, numbers }: ExactJson): JsonSource {
   }
 }
 
-/** Reads a text in one pass of its own, which knows the position of everything. */
+/** Reads a text with a parser of its own, which knows the position of each value and repairs problems. */
 function* repairedSource(text: string, limits: Required<JsonSourceOptions>): Work<JsonSource> {
   const repairs: JsonProblem[] = []
   const building: Building = {
@@ -218,7 +218,7 @@ function readBare(building: Building, key: string | number): unknown {
   const start = building.at
   const word = readWord(building)
   const value = valueOfWord(building, word, start)
-  // A text that is only a word was not meant to be JSON.
+  // A text that consists of one word was not meant to be JSON.
   if (building.frame === undefined && typeof value === 'string') throw new JsonFault('unexpected', start)
   if (typeof value === 'number' && String(value) !== word) keep(building.numbers, building, { key, value: word })
   return value
@@ -253,23 +253,23 @@ function pathOf({ frame, key }: Building): readonly (string | number)[] {
   return path.reverse()
 }
 
-/** The first place where a text is not JSON as its specification has it, where it could be repaired or not; `undefined` for JSON. */
+/** The first violation of the JSON grammar in a text, whether or not it could be repaired; `undefined` for valid JSON. */
 export function* firstProblem(text: string, options?: JsonSourceOptions): Work<JsonProblem | undefined> {
   const {
     fault,
     repairs: [repair],
   } = yield* readJsonSource(text, options)
-  // What could be repaired may be why the rest is not understood.
+  // A repaired problem may be the cause of a later fault.
   return fault === undefined || (repair !== undefined && repair.offset < fault.offset) ? repair : fault
 }
 
-/** A position in a text as editors count: lines and columns from 1, columns in UTF-16 code units. */
+/** A position in a text as editors show it: lines and columns from 1, columns in UTF-16 code units. */
 export interface TextPlace {
   readonly line: number
   readonly column: number
 }
 
-/** The line and column of an offset. A line ends with LF. */
+/** The line and column of an offset. Lines end with LF. */
 export function placeIn(text: string, offset: number): TextPlace {
   let line = 1
   let start = 0

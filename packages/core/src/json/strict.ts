@@ -7,37 +7,37 @@ import { firstProblem, placeIn } from './source.js'
 
 /** Options of `readStrictJson`. */
 export interface StrictJsonOptions {
-  /** Most objects and arrays within each other. */
+  /** Maximum nesting of objects and arrays. */
   readonly maxDepth: number
-  /** Most members of all objects together, most lists, and most values without a value in them, in lists or not: FHIR has no more of those than members. */
+  /** Maximum number of members of all objects, of lists, and of values without nested values, each: FHIR has no more lists or such values than members. */
   readonly maxMembers: number
-  /** Most characters of one string; base64 content (`data`, `valueBase64Binary`) is exempt. Default: any number. */
+  /** Maximum length of one string in characters; base64 content (`data`, `valueBase64Binary`) is exempt. Default: unlimited. */
   readonly maxString?: number
-  /** What errors call the text. Default `The body`. */
+  /** Name of the text in error messages. Default `The body`. */
   readonly name?: string
-  /** Whether an error says line and column of what is not JSON, in texts up to a megabyte. Default false. */
+  /** Whether an error states the line and column of a syntax error, in texts up to a megabyte. Default false. */
   readonly places?: boolean
 }
 
-/** Characters that are read in less time than others can wait. */
+/** Length up to which a text is read without yielding. */
 const LONG_TEXT = 64 * 1024
 
-/** Characters that are read again to say where the fault is. */
+/** Length up to which a text is read again to locate a fault. */
 const SEARCHED_TEXT = 1024 * 1024
 
-/** Members that contain base64. */
+/** Members with base64 content. */
 const BASE64: ReadonlySet<string> = new Set(['data', 'valueBase64Binary'])
 
-/** Names of an object's internals, which no member of JSON from elsewhere may have: code that copies members would change the copy's nature. */
+/** Names of object internals, which are forbidden in untrusted JSON, because code that copies members would change the prototype of the copy. */
 const BANNED_NAMES: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 
 /**
- * Parses JSON from elsewhere that must be an object. Its depth and its numbers of members and items are bounded before it is parsed; a member twice,
- * a member named like an object's internals, a lone surrogate, U+0000 and a number that is not finite are refused.
+ * Parses untrusted JSON that must be an object. Its depth and its numbers of members and items are checked before it is parsed. Duplicate members,
+ * members named like object internals, lone surrogates, U+0000 and numbers that are not finite are rejected.
  *
- * @param text Without byte order mark.
- * @throws {OperationError} `body-invalid` when it is not JSON, is nested too deep or has a member twice; `body-structure` when it is not an
- *   object or has a refused name or value; `parameter-too-long` when a string, or the number of members or items, is over its limit.
+ * @param text Text without byte order mark.
+ * @throws {OperationError} `body-invalid` if the text is not JSON, is nested too deep or has a duplicate member; `body-structure` if it is not an
+ *   object or has a forbidden name or value; `parameter-too-long` if a string, or the number of members or items, exceeds its limit.
  */
 export function* readStrictJson(text: string, options: StrictJsonOptions): Work<JsonObject> {
   const value = yield* readStrictValue(text, options)
@@ -45,7 +45,7 @@ export function* readStrictJson(text: string, options: StrictJsonOptions): Work<
   return value
 }
 
-/** As `readStrictJson`, for JSON that need not be an object. */
+/** Parses untrusted JSON as `readStrictJson` does, but accepts any value. */
 export function* readStrictValue(text: string, options: StrictJsonOptions): Work<unknown> {
   const { maxDepth, maxMembers, maxString = Infinity, name = 'The body', places = false } = options
   const { depth, members, lists, leaves } = yield* measureJson(text, { numbers: false })
@@ -62,7 +62,7 @@ export function* readStrictValue(text: string, options: StrictJsonOptions): Work
   return value
 }
 
-/** The engine's message quotes the text, so it goes no further than `cause`. */
+/** The engine's error message quotes the text, so it is only kept in `cause`. */
 function* parsed(text: string, name: string, places: boolean): Work<unknown> {
   try {
     return yield* parseInPieces(text)
@@ -73,14 +73,14 @@ function* parsed(text: string, name: string, places: boolean): Work<unknown> {
   }
 }
 
-/** What a text is that is not JSON at all. */
+/** Describes a text that is obviously not JSON. */
 function otherContent(text: string): string | undefined {
   const start = text.trimStart()[0]
   if (start === undefined) return ': it is empty'
   return start === '<' ? ': it is XML or HTML' : undefined
 }
 
-/** Where the mistake is, without a piece of the text. */
+/** Position of the fault for a message, without an excerpt of the text. */
 function* faultPlace(text: string, places: boolean): Work<string> {
   const problem = places && text.length <= SEARCHED_TEXT ? yield* firstProblem(text) : undefined
   if (problem === undefined) return ''
@@ -88,20 +88,20 @@ function* faultPlace(text: string, places: boolean): Work<string> {
   return `: line ${line}, column ${column}`
 }
 
-/** Arrays and objects that are looked into, and names of one object, before others may run. */
+/** Number of arrays and objects, or of names of one object, that are checked before yielding. */
 const PORTION = 5_000
 
 interface Checking {
-  /** What errors call the text. */
+  /** Name of the text in error messages. */
   readonly name: string
   readonly maxString: number
-  /** True where no string can have half of a surrogate pair or U+0000: JSON has the latter by an escape only. */
+  /** True if no string can contain a lone surrogate or U+0000. JSON allows the latter only as an escape. */
   readonly isPlain: boolean
-  /** Arrays and objects that are still to be looked into. */
+  /** Arrays and objects still to be checked. */
   readonly open: object[]
 }
 
-/** Checks every name and value; the number of members. */
+/** Checks every name and value. Returns the number of members. */
 function* checkedMembers(root: unknown, checking: Checking): Work<number> {
   const { open } = checking
   checkValue(root, checking.maxString, checking)

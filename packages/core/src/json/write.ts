@@ -1,23 +1,23 @@
 import type { Work } from '../work/index.js'
 import type { JsonObject } from './narrow.js'
 
-/** Values that are written in one go. */
+/** Number of values that are written in one go. */
 const PIECE = 1_000
 
 /**
- * What `JSON.stringify` gives for JSON data, written in pieces where it is long: it yields in between, so that other work can run.
+ * Writes JSON data with the result of `JSON.stringify`, in pieces if it is long. Yields between pieces, so that other work can run.
  *
- * @param piece How many values are written in one go, those in them counted; default 1,000. A single string is written as a whole.
+ * @param piece Number of values, including nested ones, that are written in one go; default 1,000. A single string is written as a whole.
  */
 export function* writeInPieces(data: JsonObject | readonly unknown[], piece: number = PIECE): Work<string> {
   const texts: string[] = []
   yield* write(data, piece, texts)
-  // Once for all: in each list and object by itself it would copy what is in them again.
+  // Joined only once, because joining at each level would copy nested texts repeatedly.
   return texts.join('')
 }
 
 function* write(data: JsonObject | readonly unknown[], piece: number, into: string[]): Work<void> {
-  // The names of an object with very many take long to list: that is done once.
+  // Listing the names of an object with very many members is slow, so it is done once.
   const names = isList(data) ? undefined : Object.keys(data)
   if (!isList(data) && names !== undefined && names.length > piece) {
     yield
@@ -31,7 +31,7 @@ function* writeLong(data: JsonObject | readonly unknown[], piece: number, into: 
   yield* isList(data) ? writeItems(data, piece, into) : writeMembers(data, Object.keys(data), { piece, into })
 }
 
-/** Writes items that are long one by one, others several at a time. */
+/** Writes long items one by one, and short items several at a time. */
 function* writeItems(list: readonly unknown[], piece: number, into: string[]): Work<void> {
   let between = ''
   let run: unknown[] = []
@@ -87,10 +87,10 @@ function isShort(data: JsonObject | readonly unknown[], piece: number): boolean 
   return valuesOf(data, piece) <= piece
 }
 
-/** How many values the data has, itself included; when they are more than `most`, some number above it. */
+/** Number of values in the data, including itself; if it exceeds `most`, any number above `most`. */
 function valuesOf(data: JsonObject | readonly unknown[], most: number): number {
   const { length } = isList(data) ? data : Object.keys(data)
-  // The values of an object with very many names take far longer to list than the names.
+  // For an object with very many members, listing the values takes far longer than listing the names.
   if (length > most) return length
   let values = 1
   for (const value of isList(data) ? data : Object.values(data)) {

@@ -2,7 +2,7 @@ import { typeDefinition, type SlotParts, type SystemType, type TypeDefinition, t
 import { objectAt, stringAt, type JsonObject } from '../json/index.js'
 import { choiceName } from '../text/index.js'
 
-/** What values of these types, and of types derived from them, are in FHIRPath. */
+/** FHIRPath types of values of these types and of types derived from them. */
 const SYSTEM_TYPES: ReadonlyMap<string, SystemType> = new Map([
   ['base64Binary', 'String'],
   ['boolean', 'Boolean'],
@@ -19,10 +19,10 @@ const SYSTEM_TYPES: ReadonlyMap<string, SystemType> = new Map([
 ])
 
 /**
- * The types of a FHIR release from a table, each read at its first use.
+ * Creates the type model of a FHIR release from a table. Each type is read at its first use.
  *
- * @param table By type name or path of a nested element: `{kind, base?, elements}`. `elements` holds by name (`deceased[x]` for a choice)
- *   the types separated by bars, with `*` at the end for a list: `boolean|dateTime`, `Patient.contact*`. Inherited elements are not repeated.
+ * @param table Entries `{kind, base?, elements}` by type name or path of a nested element. `elements` maps names (`deceased[x]` for a choice)
+ *   to types separated by bars, with `*` at the end for a list: `boolean|dateTime`, `Patient.contact*`. Inherited elements are not repeated.
  */
 export function typeModelOf(table: JsonObject): TypeModel {
   const made = new Map<string, TypeDefinition>()

@@ -5,17 +5,17 @@ import { decodeUtf8 } from '../text/index.js'
 import { packLayer, packOf, type ContentLayer } from '../content/index.js'
 import { AMOUNT, checkOptions, inputShape, type InputShape } from '../input/index.js'
 
-/** What the manifest of a FHIR package says. */
+/** The manifest of a FHIR package. */
 export interface PackageManifest {
   readonly name: string
   readonly version: string
-  /** Versions of other packages by their names, as the manifest states them; `6.1.x` means any of those. */
+  /** Versions of other packages by name, as the manifest states them; `6.1.x` means any version that begins with `6.1.`. */
   readonly dependencies: ReadonlyMap<string, string>
 }
 
 /** A FHIR package: its manifest and its definitions. */
 export interface FhirPackage extends PackageManifest {
-  /** The resources that have a canonical URL, in the order of the archive; neither examples nor instances. */
+  /** The resources with a canonical URL, in the order of the archive; no examples, and no instances without a URL. */
   readonly definitions: readonly PackageFile[]
 }
 
@@ -32,12 +32,12 @@ export interface PackageFile {
 
 const MANIFEST = 'package/package.json'
 const RESOURCE = /^package\/[^/]+\.json$/
-/** Against archives that inflate without end; the largest published packages have some 200 MB. */
+/** Protects against archives that inflate without end; the largest published packages have about 200 MB. */
 const MAX_BYTES = 1024 * 1024 * 1024
 
-/** How a package is read. */
+/** Options of `readPackage`. */
 export interface ReadPackageOptions {
-  /** Most bytes of the whole archive when it is inflated, whatever is in it. Default 1 GiB. */
+  /** Maximum size of the inflated archive in bytes, including files that are not read. Default 1 GiB. */
   readonly maxBytes?: number
 }
 
@@ -46,8 +46,8 @@ const SHAPE: InputShape = inputShape<ReadPackageOptions>({ maxBytes: AMOUNT })
 /**
  * Reads the archive (.tgz) of a FHIR package.
  *
- * @throws {OperationError} `body-invalid` when the archive is damaged or no FHIR package, or has a file that is not JSON in UTF-8; `body-structure` when the package is for another
- *   FHIR release than R4; `too-costly` when it inflates to more than `maxBytes`.
+ * @throws {OperationError} `body-invalid` if the archive is damaged, is not a FHIR package, or has a file that is not JSON in UTF-8; `body-structure`
+ *   if the package is for another FHIR release than R4; `too-costly` if it inflates to more than `maxBytes`.
  * @throws {TypeError} for an option that is unknown or of another type.
  * @see https://confluence.hl7.org/display/FHIR/NPM+Package+Specification
  */
@@ -69,9 +69,9 @@ export async function readPackage(
 }
 
 /**
- * The files of the archive of a FHIR package whose names are wanted, in its order.
+ * Reads the files of a FHIR package's archive whose names `isWanted` accepts, in the order of the archive.
  *
- * @throws {OperationError} `body-invalid` when the archive is damaged; `too-costly` when it inflates to more than 1 GiB.
+ * @throws {OperationError} `body-invalid` if the archive is damaged; `too-costly` if it inflates to more than 1 GiB.
  */
 export function packageFiles(
   archive: ReadableStream<Uint8Array<ArrayBuffer>>,
@@ -83,7 +83,7 @@ export function packageFiles(
 /**
  * Reads the text of a manifest, `package.json`.
  *
- * @throws {OperationError} `body-invalid` when it is not one; `body-structure` when the package is for another FHIR release than R4.
+ * @throws {OperationError} `body-invalid` if the text is not a manifest; `body-structure` if the package is for another FHIR release than R4.
  */
 export function readManifest(text: string): PackageManifest {
   return manifestOf(parsed(text, MANIFEST))
@@ -140,33 +140,33 @@ function refuseOtherRelease(manifest: JsonObject, name: string): void {
 }
 
 /**
- * Makes a content layer of the definitions of a package, which are found by url and version. Several versions of a package may be layers side by
- * side. The package's name and version identify its content in cache keys.
+ * Creates a content layer with the definitions of a package, which are found by URL and version. Several versions of a package may be layers of the
+ * same context. The package's name and version identify its content in cache keys.
  */
 export function packageLayer({ name, version, definitions }: FhirPackage): ContentLayer {
   const pack = packOf(definitions.map(({ text }) => text))
   return packLayer(pack, `${name}#${version}`, { isRelease: /^hl7\.fhir\.r\d\w?\.(?:core|examples|expansions)$/.test(name) })
 }
 
-/** A package that another one needs, and that is not among those given, at least not in that version. */
+/** A package on which a given package depends, and which is not given, or not in that version. */
 export interface OpenDependency {
-  /** `name#version` of the package that needs it. */
+  /** `name#version` of the dependent package. */
   readonly by: string
   readonly name: string
   readonly version: string
-  /** The version that is given instead. */
+  /** Another version of the package that is given instead. */
   readonly given?: string
 }
 
-/** What FHIR itself publishes; its definitions are those of the release. */
+/** Packages that contain the FHIR release itself. */
 const RELEASE = /^hl7\.fhir\.r4\.(core|examples|expansions)$/
 
-/** True for a package of the release itself, which need not be given. */
+/** True for a package that contains the FHIR release itself, which need not be given. */
 export function isRelease(name: string): boolean {
   return RELEASE.test(name)
 }
 
-/** Lists the dependencies of packages that are missing among them, in order, each once. */
+/** Lists the dependencies of packages that are not among the packages, in order. */
 export function openDependencies(packages: readonly PackageManifest[]): readonly OpenDependency[] {
   return packages.flatMap((one) =>
     [...one.dependencies].flatMap(([name, version]): OpenDependency[] => {

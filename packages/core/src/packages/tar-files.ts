@@ -8,16 +8,16 @@ export interface TarFile {
 }
 
 const BLOCK = 512
-/** Far above any definition; a length beyond it is damage. */
+/** Far above the size of any definition; a greater length means that the archive is damaged. */
 const MAX_FILE_BYTES = 256 * 1024 * 1024
-/** Longest entry that states the name of the file after it. */
+/** Maximum size of an entry that states the name of the next file. */
 const MAX_NAME_BYTES = 64 * 1024
 
 /**
- * The regular files of a tar archive whose name is wanted, in its order, one at a time in memory; what else is in it passes by unkept.
- * Knows the names of ustar and the longer ones of pax and GNU.
+ * Reads the regular files of a tar archive whose names `isWanted` accepts, in order, with one file at a time in memory; other entries are skipped.
+ * Supports the names of ustar and the longer ones of pax and GNU.
  *
- * @throws {OperationError} `body-invalid` when the archive is cut off or damaged.
+ * @throws {OperationError} `body-invalid` if the archive is truncated or damaged.
  */
 export async function* tarFiles(archive: ReadableStream<Uint8Array>, isWanted: (name: string) => boolean): AsyncGenerator<TarFile> {
   const reader = byteReader(archive)
@@ -40,7 +40,7 @@ function tooLong(name: string): OperationError {
   return new OperationError('body-invalid', `The archive is damaged: the length of the entry ${quoted(name)} is not plausible.`)
 }
 
-/** The name that an entry of this kind gives to the file after it. */
+/** The name of the next file, as stated by an entry of this kind. */
 function longNameIn(kind: string, bytes: Uint8Array): string | undefined {
   const text = textIn(bytes, 0, bytes.length)
   return kind === 'L' ? text : /^\d+ path=(.+)$/m.exec(text)?.[1]
@@ -63,7 +63,7 @@ function textIn(bytes: Uint8Array, start: number, length: number): string {
   return new TextDecoder().decode(field.subarray(0, end < 0 ? length : end))
 }
 
-/** A stream that is read by numbers of bytes. */
+/** Reads a stream in portions of a given number of bytes. */
 interface ByteReader {
   /** The next `length` bytes. */
   readonly take: (length: number) => Promise<Uint8Array>

@@ -1,7 +1,7 @@
-/** Tells whether a code point belongs to a class of characters. */
+/** Returns whether a code point belongs to a class of characters. */
 export type CharTest = (codePoint: number) => boolean
 
-/** What must hold between two characters. */
+/** A zero-width condition on a position in the text. */
 export type Assertion = 'start' | 'end' | 'boundary' | 'not-boundary'
 
 /** A parsed pattern. */
@@ -14,7 +14,7 @@ export type RegexNode =
   | { readonly kind: 'group'; readonly index: number; readonly body: RegexNode }
   | { readonly kind: 'repeat'; readonly body: RegexNode; readonly min: number; readonly max: number; readonly lazy: boolean }
 
-/** A pattern with its capture groups: `groups` counts them, `names` gives the index of the named ones. */
+/** A pattern with its capture groups: `groups` is their number, `names` has the indexes of named groups. */
 export interface ParsedRegex {
   readonly root: RegexNode
   readonly groups: number

@@ -1,7 +1,7 @@
 import type { CharTest } from './ast.js'
 import type { PatternReader } from './pattern-reader.js'
 
-/** True for `[A-Za-z0-9_]`, the characters between which there is no word boundary. */
+/** True for a word character, `[A-Za-z0-9_]`. */
 export function isWordChar(codePoint: number): boolean {
   return (
     (codePoint >= 0x61 && codePoint <= 0x7a) ||
@@ -11,7 +11,7 @@ export function isWordChar(codePoint: number): boolean {
   )
 }
 
-/** The classes written with one letter after the backslash; the upper-case letter is the complement. */
+/** The class of an escape with one letter; an upper-case letter means the complement. */
 function escapedClass(letter: string): CharTest | undefined {
   const test = ESCAPED_CLASSES.get(letter.toLowerCase())
   if (test === undefined) return undefined
@@ -30,12 +30,12 @@ function not(test: CharTest): CharTest {
   return (codePoint) => !test(codePoint)
 }
 
-/** The same whatever the case: of a letter in the other case, too. */
+/** Extends a test so that it ignores case. */
 export function ignoringCase(test: CharTest): CharTest {
   return (codePoint) => test(codePoint) || test(otherCase(codePoint))
 }
 
-/** The capital of a small letter, and the other way round; the character itself where there is none, or more than one character. */
+/** The upper-case form of a lower-case letter and vice versa; the character itself if that form does not exist, or has more than one character. */
 function otherCase(codePoint: number): number {
   const character = String.fromCodePoint(codePoint)
   const small = character.toLowerCase()
@@ -70,13 +70,13 @@ const CATEGORIES: ReadonlySet<string> = new Set(
 
 const SCRIPTS: ReadonlySet<string> = new Set('Latin Greek Cyrillic Arabic Hebrew Han Hiragana Katakana'.split(' '))
 
-/** Either one character, which may begin a range, or a class of them. */
+/** Either one character, which may begin a range, or a class of characters. */
 type ClassAtom = number | CharTest
 
 /**
  * Parses a character class after its opening bracket, with XML Schema subtraction (`[a-z-[aeiou]]`).
  *
- * @param cased Maps what the class lists, before it is negated.
+ * @param cased Applied to the listed characters, before negation.
  */
 export function parseClass(reader: PatternReader, cased: (test: CharTest) => CharTest): CharTest {
   const negated = reader.take('^')
@@ -96,7 +96,7 @@ export function parseClass(reader: PatternReader, cased: (test: CharTest) => Cha
   return subtract(negated ? not(listed) : listed, without)
 }
 
-/** Parses an escape after its backslash: a character, or a class. */
+/** Parses an escape, after its backslash, to a character or a class. */
 export function parseEscape(reader: PatternReader): ClassAtom {
   const letter = reader.next()
   if (letter === '') throw reader.refuse('it ends with a backslash')

@@ -3,40 +3,40 @@ import { EDGE, holds, sideOf, spendWork, type Instruction, type Program, type Si
 const ASCII = 128
 const MAX_CACHED_ADDRESSES = 200_000
 
-/** Where a match may begin and end: anywhere, or only at both ends of the text. */
+/** Where a match may begin and end: anywhere, or only at the beginning and end of the text. */
 export type Anchoring = 'anywhere' | 'whole'
 
-/** A set of automaton addresses reached so far, with the transitions that are already known. */
+/** A state: a set of program addresses, with the transitions computed so far. */
 export interface State {
   readonly kernel: readonly number[]
   readonly before: Side
   readonly ascii: (State | undefined)[]
   readonly wide: Map<number, State>
-  /** Whether the text may end here; unknown until asked. */
+  /** Whether the text may end in this state; `undefined` until computed. */
   accepts: boolean | undefined
 }
 
-/** An automaton with the states that were built so far, and kept until there are too many. */
+/** An automaton that builds its states on demand, and discards them when there are too many. */
 export interface LazyDfa {
   readonly program: Program
   readonly anchoring: Anchoring
-  /** Stands for every state in which a match is found. */
+  /** Represents every state in which a match is found. */
   readonly accepted: State
-  /** The round in which an address was last met. */
+  /** For each address, the round in which it was last visited. */
   readonly marks: Uint32Array
   round: number
   states: Map<string, State>
   addresses: number
 }
 
-/** Makes an automaton that has no states yet. */
+/** Creates an automaton without states. */
 export function lazyDfa(program: Program, anchoring: Anchoring): LazyDfa {
   const marks = new Uint32Array(program.code.length)
   return { program, anchoring, accepted: newState([], EDGE), marks, round: 0, states: new Map(), addresses: 0 }
 }
 
 /**
- * Whether the automaton finds a match in the text, in time linear in the text.
+ * Returns whether the automaton finds a match in the text, in time linear in the text.
  *
  * @throws {OperationError} `too-costly`.
  */
@@ -79,7 +79,7 @@ function enter(dfa: LazyDfa, kernel: number[], address: number): void {
   kernel.push(address)
 }
 
-/** Everything reachable without a character when `after` comes next; `undefined` when that is a match. */
+/** The instructions reachable without consuming a character if `after` comes next; `undefined` if a match is among them. */
 function closure(dfa: LazyDfa, state: State, { after, work }: { after: Side; work: Work }): readonly Instruction[] | undefined {
   dfa.round += 1
   const stack = [...state.kernel]
@@ -111,7 +111,7 @@ function stateOf(dfa: LazyDfa, kernel: readonly number[], before: Side): State {
   return state
 }
 
-/** Reads a code unit first, which is enough for nearly every character. */
+/** Reads a code point. Reads one code unit first, which suffices for nearly all characters. */
 function codePointIn(text: string, at: number): number {
   const unit = text.charCodeAt(at)
   return unit >= 0xd800 && unit < 0xdc00 ? (text.codePointAt(at) ?? unit) : unit

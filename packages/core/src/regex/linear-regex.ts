@@ -5,19 +5,19 @@ import { compileProgram, type Program, type SpendSteps } from './program.js'
 /** A regular expression whose time grows linearly with the text, whatever the pattern. Not safe to share between threads. */
 export interface LinearRegex {
   readonly pattern: string
-  /** What `replaceAll` runs. */
+  /** The compiled program, for `replaceAll`. */
   readonly program: Program
-  /** Size of the automaton: a character of text costs at most this many steps, and usually one. */
+  /** Size of the automaton: the maximum cost of one character in steps; usually it costs one step. */
   readonly states: number
-  /** Whether some part of the text matches. @throws {OperationError} `too-costly` beyond 50 million steps. */
+  /** Returns whether some part of the text matches. @throws {OperationError} `too-costly` beyond 50 million steps. */
   test(text: string, spend?: SpendSteps): boolean
-  /** Whether the text as a whole matches. @throws {OperationError} `too-costly`. */
+  /** Returns whether the whole text matches. @throws {OperationError} `too-costly`. */
   matchesWhole(text: string, spend?: SpendSteps): boolean
 }
 
 /**
- * Compiles a pattern in the common part of PCRE, XPath and JavaScript syntax: classes, groups, alternation, greedy and lazy
- * quantifiers, `^ $ \b \B \A \z`, `\d \w \s \p{..}`. Characters are code points; matching respects case.
+ * Compiles a pattern in the common subset of PCRE, XPath and JavaScript syntax: classes, groups, alternation, greedy and lazy
+ * quantifiers, `^ $ \b \B \A \z`, `\d \w \s \p{..}`, flags in the pattern. Characters are code points; matching is case-sensitive unless `(?i)` is set.
  *
  * @throws {OperationError} `regex-unsupported` for malformed patterns, backreferences, lookaround, other flags than `i` and `s`, patterns over
  *   1,000 characters and patterns that would need more than 5,000 states.

@@ -6,16 +6,16 @@ const MAX_PATTERN = 1_000
 const MAX_DEPTH = 64
 const MAX_REPEAT = 1_000
 
-/** How a pattern is read. */
+/** Options of `compileRegex`. */
 export interface RegexOptions {
   /** `.` matches line ends too. Default false. */
   readonly dotAll?: boolean
 }
 
 /**
- * Parses a pattern in the common part of the PCRE, XPath and JavaScript syntaxes.
+ * Parses a pattern in the common subset of PCRE, XPath and JavaScript syntax.
  *
- * @throws {OperationError} `regex-unsupported` for what is malformed, too long, or not possible in linear time.
+ * @throws {OperationError} `regex-unsupported` for patterns that are malformed, too long, or not possible in linear time.
  */
 export function parseRegex(pattern: string, options: RegexOptions = {}): ParsedRegex {
   const reader = patternReader(pattern)
@@ -27,7 +27,7 @@ export function parseRegex(pattern: string, options: RegexOptions = {}): ParsedR
   return { root, groups: state.groups, names: state.names }
 }
 
-/** What holds from here to the end of the group. */
+/** Flags in effect up to the end of the group. */
 interface Flags {
   readonly dotAll: boolean
   readonly ignoreCase: boolean
@@ -80,7 +80,7 @@ function parseTimes(reader: PatternReader): { min: number; max: number } | undef
   return reader.peek() === '{' ? parseBraces(reader) : undefined
 }
 
-/** A brace that begins no quantifier is plain text, as in PCRE. */
+/** Parses a quantifier in braces. A brace that begins no quantifier is plain text, as in PCRE. */
 function parseBraces(reader: PatternReader): { min: number; max: number } | undefined {
   const mark = reader.mark()
   reader.next()
@@ -135,7 +135,7 @@ function parseGroup(state: ParserState): RegexNode {
   return index === undefined ? body : { kind: 'group', index, body }
 }
 
-/** Flags that begin a group, or are a group of their own (`(?i)`) for the rest of the group around it; `undefined` where there are none. */
+/** Parses flags at the beginning of a group, or flags that apply to the rest of the enclosing group (`(?i)`); `undefined` if there are none. */
 function parseFlags({ reader, flags }: ParserState): Flags | undefined {
   const mark = reader.mark()
   const found = { ...flags }

@@ -2,23 +2,23 @@ import { OperationError, quoted } from '../errors/index.js'
 
 /** A cursor over the code points of a pattern. */
 export interface PatternReader {
-  /** The character at an offset from the cursor, '' beyond the end. */
+  /** The character at an offset from the cursor; '' beyond the end. */
   peek(offset?: number): string
   next(): string
-  /** Takes `text` when it comes next. */
+  /** Consumes `text` if it comes next, and returns whether it did. */
   take(text: string): boolean
-  /** Everything up to `end`, which is taken as well; `undefined` without moving when there is none. */
+  /** Consumes and returns the text up to `end`, and consumes `end`; `undefined`, without moving, if there is no `end`. */
   until(end: string): string | undefined
-  /** Reads a run of decimal digits, '' when there is none. */
+  /** Consumes a run of decimal digits; '' if there is none. */
   digits(): string
-  /** The position to come back to with `reset`. */
+  /** The current position, for `reset`. */
   mark(): number
   reset(mark: number): void
-  /** The error for a pattern that cannot be used. */
+  /** Creates the error for a pattern that cannot be used. */
   refuse(reason: string): OperationError
 }
 
-/** Reads a pattern from its beginning. */
+/** Creates a reader at the beginning of a pattern. */
 export function patternReader(pattern: string): PatternReader {
   const points: readonly string[] = Array.from(pattern)
   let at = 0

@@ -4,7 +4,7 @@ import { isWordChar } from './char-class.js'
 
 const MAX_INSTRUCTIONS = 5_000
 
-/** One step of a Thompson automaton; numbers are addresses of instructions. `split` prefers its first branch. */
+/** An instruction of a Thompson automaton. `next` and `other` are addresses of instructions; `split` prefers `next`. */
 export type Instruction =
   | { readonly op: 'char'; readonly test: CharTest; readonly next: number }
   | { readonly op: 'split'; readonly next: number; readonly other: number }
@@ -12,7 +12,7 @@ export type Instruction =
   | { readonly op: 'save'; readonly slot: number; readonly next: number }
   | { readonly op: 'match' }
 
-/** An automaton that begins at `start`. Group `i` saves its begin in slot `2i` and its end in slot `2i + 1`; group 0 is the whole match. */
+/** An automaton that begins at `start`. Group `i` saves its beginning in slot `2i` and its end in slot `2i + 1`; group 0 is the whole match. */
 export interface Program {
   readonly code: readonly Instruction[]
   readonly start: number
@@ -21,9 +21,9 @@ export interface Program {
 }
 
 /**
- * Compiles a pattern to an automaton, back to front, so that every address is known when it is used.
+ * Compiles a pattern to an automaton, from back to front, so that every address is known when it is used.
  *
- * @throws {OperationError} `regex-unsupported` when repetitions multiply to too many instructions.
+ * @throws {OperationError} `regex-unsupported` if repetitions multiply to too many instructions.
  */
 export function compileProgram(regex: ParsedRegex): Program {
   const code: Instruction[] = [{ op: 'match' }]
@@ -39,7 +39,7 @@ function emit(code: Instruction[], instruction: Instruction): number {
   return code.push(instruction) - 1
 }
 
-/** Emits `node` so that it continues at `next`; gives the address where it begins. */
+/** Emits `node` so that it continues at `next`. Returns the address where it begins. */
 function compile(code: Instruction[], node: RegexNode, next: number): number {
   switch (node.kind) {
     case 'empty':
@@ -84,23 +84,23 @@ function branch(lazy: boolean, body: number, exit: number): Instruction {
   return lazy ? { op: 'split', next: exit, other: body } : { op: 'split', next: body, other: exit }
 }
 
-/** What is on one side of a position in the text. */
+/** The kind of neighbour on one side of a position in the text. */
 export type Side = typeof EDGE | typeof WORD | typeof OTHER
 
-/** Nothing: the beginning or the end of the text. */
+/** No neighbour: the beginning or end of the text. */
 export const EDGE = 0
 /** A character of `[A-Za-z0-9_]`. */
 const WORD = 1
 /** Any other character. */
 const OTHER = 2
 
-/** The side that a character is; a negative code point is the edge of the text. */
+/** The side for a code point; a negative one means the edge of the text. */
 export function sideOf(codePoint: number): Side {
   if (codePoint < 0) return EDGE
   return isWordChar(codePoint) ? WORD : OTHER
 }
 
-/** Whether an assertion holds between two sides. */
+/** Returns whether an assertion holds between two sides. */
 export function holds(assertion: Assertion, before: Side, after: Side): boolean {
   if (assertion === 'start') return before === EDGE
   if (assertion === 'end') return after === EDGE
@@ -109,17 +109,17 @@ export function holds(assertion: Assertion, before: Side, after: Side): boolean 
 
 const MAX_WORK = 50_000_000
 
-/** Learns of automaton steps as they are taken; may throw, which ends the call. */
+/** Called with the number of automaton steps as they are taken. May throw, which ends the call. */
 export type SpendSteps = (steps: number) => void
 
-/** The automaton steps that one call has taken. */
+/** The automaton steps of one call. */
 export interface Work {
   steps: number
   readonly spend?: SpendSteps | undefined
 }
 
 /**
- * Counts steps, so that even a long text against a large pattern ends in time.
+ * Counts steps, so that matching a long text against a large pattern ends in time.
  *
  * @throws {OperationError} `too-costly` beyond 50 million.
  */

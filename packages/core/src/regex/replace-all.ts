@@ -2,10 +2,10 @@ import type { LinearRegex } from './linear-regex.js'
 import { holds, sideOf, spendWork, type Program, type Side, type SpendSteps, type Work } from './program.js'
 
 /**
- * Replaces every match, from left to right, with Perl's preference among alternatives.
+ * Replaces every match, from left to right, preferring alternatives as Perl does.
  *
  * @param substitution May contain `$1`, `${name}`, `$&` and `$$`.
- * @param spend Learns of the steps, of which a character takes about 25 for each state that it is looked at in.
+ * @param spend Called with the steps; a character costs about 25 steps for each state in which it is tested.
  * @throws {OperationError} `too-costly` beyond 50 million steps.
  */
 export function replaceAll({ program }: LinearRegex, text: string, substitution: string, spend?: SpendSteps): string {
@@ -25,14 +25,14 @@ export function replaceAll({ program }: LinearRegex, text: string, substitution:
   return result + text.slice(copied)
 }
 
-/** Writes the replacement of one match. */
+/** Returns the replacement of one match. */
 type Substitution = (text: string, captures: Captures) => string
 
 const REFERENCE = /\$(?:(\$)|(&)|(\d{1,2})|\{(\w{1,100})\})/g
 
 /**
- * Parses a replacement text: `$1` and `${name}` mean groups, `$0` and `$&` for the whole match, `$$` for a dollar sign.
- * A group that took no part gives nothing; a reference to no group is plain text.
+ * Parses a replacement text: `$1` and `${name}` stand for groups, `$0` and `$&` for the whole match, `$$` for a dollar sign.
+ * A group that did not participate is replaced with nothing; a reference to an unknown group is plain text.
  */
 function parseSubstitution(replacement: string, groups: { names: ReadonlyMap<string, number>; slots: number }): Substitution {
   const parts: (string | number)[] = []
@@ -59,7 +59,7 @@ function groupText(text: string, captures: Captures, group: number): string {
   return begin < 0 || end < 0 ? '' : text.slice(begin, end)
 }
 
-/** Where the groups of a match lie: begin and end of group `i` at `2i` and `2i + 1`, -1 for a group that took no part. */
+/** Positions of the groups of a match: beginning and end of group `i` at `2i` and `2i + 1`, -1 for a group that did not participate. */
 type Captures = readonly number[]
 
 interface Thread {
@@ -74,11 +74,11 @@ interface Position {
   readonly work: Work
 }
 
-/** What an address costs here, in steps of an automaton without captures. */
+/** Cost of an address with captures, in steps of an automaton without captures. */
 const COST = 25
 
 /**
- * Finds the leftmost match that begins at or after `from`, preferring alternatives as Perl does (Pike's algorithm).
+ * Finds the leftmost match at or after `from`, preferring alternatives as Perl does (Pike's algorithm).
  *
  * @throws {OperationError} `too-costly`.
  */
@@ -99,7 +99,7 @@ function findMatch(program: Program, text: string, { from, work }: { from: numbe
   }
 }
 
-/** Takes one character on every thread, in order of preference, down to the first that has matched. */
+/** Advances every thread by one character, in order of preference, up to the first thread that has matched. */
 function advance(program: Program, reached: readonly Thread[], code: number): { found?: Captures; threads: Thread[] } {
   const threads: Thread[] = []
   for (const { address, captures } of reached) {
@@ -114,7 +114,7 @@ function codePointAt(text: string, at: number): number {
   return text.codePointAt(at) ?? -1
 }
 
-/** Follows every step that needs no character, in order of preference; keeps the first way to each address. */
+/** Follows all steps that consume no character, in order of preference; keeps the first path to each address. */
 function spread(program: Program, threads: readonly Thread[], position: Position): Thread[] {
   const seen = new Set<number>()
   const reached: Thread[] = []

@@ -4,10 +4,10 @@ import type { JsonObject } from '../json/index.js'
 import type { BindingRule } from '../validate/run/element-rule.js'
 import { definitionRef, type Code, type Making } from './making.js'
 
-/** The most codes that are written where they are used; more get a definition of their own. */
+/** Maximum number of codes that are listed inline; longer lists become a definition of their own. */
 const MOST_INLINE = 12
 
-/** What a required binding demands of a value of the type; `undefined` where a schema cannot say it. */
+/** The schema that a required binding implies for values of the type; `undefined` if a schema cannot express it. */
 export async function bindingSchema(making: Making, { valueSet, takesText }: BindingRule, type: string): Promise<JsonObject | undefined> {
   const codes = await codesOf(making, valueSet)
   if (codes === undefined || codes.length === 0) return undefined
@@ -21,7 +21,7 @@ export async function bindingSchema(making: Making, { valueSet, takesText }: Bin
   return takesText === true ? { anyOf: [withCode, { not: { required: ['coding'] } }] } : withCode
 }
 
-/** A Coding with one of the codes, by system. */
+/** Schema of a Coding with one of the codes, grouped by system. */
 function codingSchema(codes: readonly Code[]): JsonObject {
   const bySystem = Map.groupBy(codes, ({ system }) => system)
   const alternatives = [...bySystem].map(([system, ofSystem]) => ({
@@ -42,7 +42,7 @@ function lastOf(url: string): string {
   return last
 }
 
-/** All codes of a value set, inactive ones too; `undefined` when they cannot be listed, or are more than `maxCodes`. */
+/** All codes of a value set, including inactive ones; `undefined` if they cannot be listed, or exceed `maxCodes`. */
 export function codesOf(making: Making, valueSet: string): Promise<readonly Code[] | undefined> {
   const known = making.codes.get(valueSet)
   if (known !== undefined) return known
@@ -63,7 +63,7 @@ async function listCodes({ ctx, form }: Making, canonical: string): Promise<read
     if (total === undefined || total > form.maxCodes) return undefined
     return contains.flatMap(codeIn)
   } catch (error) {
-    // A value set that is not there, or whose code system is not, is not a reason to have no schema; the result lists it.
+    // A missing value set or code system does not prevent the schema; the result lists it as unexpressed.
     if (isAboutContent(error)) return undefined
     throw error
   }

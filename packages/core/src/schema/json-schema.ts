@@ -9,22 +9,22 @@ import { didYouMean, nearest } from '../text/nearest.js'
 
 /** The input of `jsonSchema`. */
 export interface JsonSchemaInput {
-  /** Canonical of a StructureDefinition, with or without version, or the name of a type: `Patient`, `HumanName`. */
+  /** Canonical URL of a StructureDefinition, with or without version, or the name of a type: `Patient`, `HumanName`. */
   readonly url: string
   /**
-   * What is said of resources inside a resource (`contained`, entries of a Bundle): `named`, that their `resourceType` exists; `whole`, all of their
-   * types, which makes the schema as large as all of R4. Default `named`.
+   * How resources inside a resource (`contained`, entries of a Bundle) are described: `named` requires an existing `resourceType`; `whole` adds the
+   * schemas of all resource types, which makes the schema as large as all of R4. Default `named`.
    */
   readonly resources?: 'named' | 'whole' | undefined
-  /** Required bindings to value sets of more codes are not in the schema. Default 500. */
+  /** Maximum number of codes of a value set; required bindings to larger value sets are not in the schema. Default 500. */
   readonly maxCodes?: number | undefined
 }
 
 /** The result of `jsonSchema`. */
 export interface JsonSchemaResult {
-  /** A JSON Schema, draft 2020-12, that refers to nothing outside of itself. */
+  /** A self-contained JSON Schema, draft 2020-12. */
   readonly schema: JsonObject
-  /** Demands of the definitions that the schema does not express, in the order in which they were met. */
+  /** Requirements of the definitions that the schema does not express, in the order in which they were found. */
   readonly unexpressed: readonly Unexpressed[]
 }
 
@@ -34,10 +34,10 @@ const DRAFT = 'https://json-schema.org/draft/2020-12/schema'
 const MAX_CODES = 500
 
 /**
- * Makes the JSON Schema of a type or a profile, for forms, program inputs and answers of language models. What it refuses, `validate` refuses too;
- * what it takes may still break the demands in `unexpressed`.
+ * Generates the JSON Schema of a type or a profile, for forms, program inputs and answers of language models. Whatever the schema rejects, `validate`
+ * rejects too; whatever it accepts may still violate the requirements in `unexpressed`.
  *
- * @throws {OperationError} `profile-not-found` when there is no such StructureDefinition; `definition-required` when the context has no types;
+ * @throws {OperationError} `profile-not-found` if there is no such StructureDefinition; `definition-required` if the context has no types;
  *   `parameter-required`, `aborted`, `computation-timeout`.
  * @see https://json-schema.org/draft/2020-12
  */
@@ -61,12 +61,12 @@ function notFound(url: string, { model }: Making): OperationError {
   })
 }
 
-/** Everything that was referred to. A definition that is made may refer to others, which are appended. */
+/** Generates all referenced definitions. Each may refer to further definitions, which are appended. */
 async function definitions({ waiting, pace }: Making): Promise<JsonObject> {
   const made: [string, JsonObject][] = []
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
     await pace.step()
-    // Parts that are the same in every schema stand in each of them once for all.
+    // Schemas share constants, such as those of primitive types; each result gets its own copy.
     made.push([next.name, ownCopy(await next.make())])
   }
   return Object.fromEntries(made)

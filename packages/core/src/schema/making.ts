@@ -6,40 +6,40 @@ import { isObject, type JsonObject } from '../json/index.js'
 import { compileProfile, notEmpty } from '../validate/profile/compile-profile.js'
 import { TYPE_URL, type ElementRule, type Profile } from '../validate/run/element-rule.js'
 
-/** A demand of a definition that the schema does not express. */
+/** A requirement of a definition that the schema does not express. */
 export interface Unexpressed {
   /** Id of the element in its StructureDefinition: `Patient.contact`, `Observation.component:systolic`. */
   readonly element: string
   /** `invariant`, `binding`, `slice`, `limit`, `profile` or `target`. */
   readonly kind: 'invariant' | 'binding' | 'slice' | 'limit' | 'profile' | 'target'
-  /** What is demanded: key and text of the invariant, canonical of the value set ... */
+  /** The requirement: key and text of an invariant, canonical URL of a value set or profile, ... */
   readonly text: string
 }
 
-/** How a schema is made. */
+/** Options for generating a schema. */
 export interface SchemaForm {
   readonly resources: 'named' | 'whole'
   readonly maxCodes: number
 }
 
-/** How what a schema refers to is made; definitions refer to each other in circles. */
+/** Functions that generate the definitions to which a schema refers. Passed as values because definitions refer to each other in cycles. */
 export interface Makers {
-  /** Of a type of the release: `Patient`, `HumanName`, `code`, `Patient.contact`. */
+  /** Generates the schema of a type of the release: `Patient`, `HumanName`, `code`, `Patient.contact`. */
   readonly type: (making: Making, name: string) => Promise<JsonObject>
-  /** Of a profile. */
+  /** Generates the schema of a profile. */
   readonly profile: (making: Making, profile: Profile) => Promise<JsonObject>
 }
 
-/** A schema while it is being made. */
+/** State of the generation of one schema. */
 export interface Making {
   readonly makers: Makers
   readonly ctx: OperationContext
   readonly model: TypeModel
   readonly pace: Pace
   readonly form: SchemaForm
-  /** What is left to define: the name, and how it is made. */
+  /** Definitions still to be generated. */
   readonly waiting: { readonly name: string; readonly make: () => Promise<JsonObject> }[]
-  /** Names of definitions, by what they are about. */
+  /** Names of definitions, by the `about` of `definitionRef`. */
   readonly names: Map<string, string>
   readonly taken: Set<string>
   readonly profiles: Map<string, Promise<Profile | undefined>>
@@ -53,7 +53,7 @@ export interface Code {
   readonly code: string
 }
 
-/** @throws {OperationError} `definition-required` when the context has no types. */
+/** @throws {OperationError} `definition-required` if the context has no types. */
 export function startMaking(ctx: OperationContext, form: SchemaForm, makers: Makers): Making {
   if (ctx.types === undefined)
     throw new OperationError('definition-required', 'The types of the release are missing: give the context r4().')
@@ -72,7 +72,7 @@ export function startMaking(ctx: OperationContext, form: SchemaForm, makers: Mak
   }
 }
 
-/** A reference to a definition, which is made later, at its first reference. @param about Identifies it. */
+/** Returns a reference to a definition; the first reference queues it for generation. @param about Identifies the definition. */
 export function definitionRef(making: Making, about: string, name: string, make: () => Promise<JsonObject>): JsonObject {
   const known = making.names.get(about)
   if (known !== undefined) return { $ref: `#/$defs/${known}` }
@@ -89,7 +89,7 @@ function freeName(taken: ReadonlySet<string>, name: string): string {
   return free
 }
 
-/** The compiled StructureDefinition of a canonical; `undefined` when it is not there. */
+/** The compiled StructureDefinition with a canonical URL; `undefined` if there is none. */
 export function profileOf(making: Making, canonical: string): Promise<Profile | undefined> {
   const known = making.profiles.get(canonical)
   if (known !== undefined) return known
@@ -105,7 +105,7 @@ async function findProfile({ ctx, model, pace }: Making, canonical: string): Pro
   return definition && notEmpty(await pace.run(compileProfile(definition.resource, model, [])))
 }
 
-/** What the definition of a type demands: of `Patient.contact` a part of that of `Patient`. */
+/** The rule of a type's definition; for `Patient.contact`, the rule of that element in the definition of `Patient`. */
 export async function ruleOfType(making: Making, type: string): Promise<ElementRule | undefined> {
   const [root = ''] = type.split('.', 1)
   const profile = await profileOf(making, TYPE_URL + root)
@@ -117,9 +117,9 @@ export function typeRef(making: Making, name: string): JsonObject {
   return definitionRef(making, `type ${name}`, name, () => making.makers.type(making, name))
 }
 
-/** A reference to the schema of a StructureDefinition, of a type or a profile; `undefined` when there is none of this canonical. */
+/** A reference to the schema of a type or profile by canonical URL; `undefined` if there is no such StructureDefinition. */
 export async function profileRef(making: Making, canonical: string): Promise<JsonObject | undefined> {
-  // A canonical may name one element of a definition, as a fragment.
+  // A canonical URL with a fragment names one element of a definition.
   if (canonical.includes('#')) return undefined
   const profile = await profileOf(making, canonical)
   if (profile === undefined) return undefined
@@ -128,12 +128,12 @@ export async function profileRef(making: Making, canonical: string): Promise<Jso
   return definitionRef(making, profile.canonical, name, () => making.makers.profile(making, profile))
 }
 
-/** Notes what a schema cannot say. */
+/** Records a requirement that the schema cannot express. */
 export function note({ unexpressed }: Making, { id }: ElementRule, kind: Unexpressed['kind'], text: string): void {
   unexpressed.push({ element: id, kind, text })
 }
 
-/** One schema that demands what all of them do. */
+/** One schema that combines the requirements of all parts. */
 export function oneSchema(parts: readonly JsonObject[]): JsonObject | undefined {
   const [first, ...others] = parts
   if (first === undefined || others.length === 0) return first
@@ -141,7 +141,7 @@ export function oneSchema(parts: readonly JsonObject[]): JsonObject | undefined 
   return new Set(names).size === names.length ? Object.assign({}, ...parts) : { allOf: parts }
 }
 
-/** A value that has at least what the pattern has: members of objects, and for each item of a list one that fits. */
+/** Schema of a value that contains the pattern: its members for objects, and a matching item for each item of a list. */
 export function patternSchema(pattern: unknown): JsonObject {
   if (Array.isArray(pattern)) return { allOf: pattern.map((item) => ({ contains: patternSchema(item) })) }
   if (!isObject(pattern)) return { const: pattern }

@@ -5,14 +5,14 @@ import { bindingSchema } from './codes.js'
 import { note, profileRef, oneSchema, patternSchema, type Making } from './making.js'
 import { sliceSchemas } from './slice-schema.js'
 
-/** What rules demand of the members of an object. */
+/** Requirements of rules on the members of an object. */
 export interface ObjectDemands {
   readonly properties: Record<string, JsonObject | boolean>
   readonly required: string[]
   readonly allOf: JsonObject[]
 }
 
-/** Demands as the keywords of a schema; none where there is nothing to demand. */
+/** Requirements as keywords of a schema; an empty schema if there are none. */
 export function keywordsOf({ properties, required, allOf }: ObjectDemands): JsonObject {
   return {
     ...(required.length > 0 && { required }),
@@ -21,7 +21,7 @@ export function keywordsOf({ properties, required, allOf }: ObjectDemands): Json
   }
 }
 
-/** What the children of a rule demand of an object of the type. */
+/** The requirements of a rule's children on an object of the type. */
 export async function demandsOf(making: Making, rule: ElementRule, type: string): Promise<ObjectDemands> {
   const demands: ObjectDemands = { properties: {}, required: [], allOf: [] }
   const slots = making.model.type(type)?.elements
@@ -57,7 +57,7 @@ async function demandMember(making: Making, rule: ElementRule, { slot, demands }
   if (list !== undefined) properties[slot.jsonName] = list
 }
 
-/** A member, or for a primitive its sibling with an extension instead of the value. */
+/** Requires one of the members or, for primitives, a sibling that has an extension instead of the value. */
 function present(slots: readonly ElementSlot[]): JsonObject {
   return { anyOf: slots.flatMap(({ jsonName, siblingName }) => [{ required: [jsonName] }, { required: [siblingName] }]) }
 }
@@ -89,7 +89,7 @@ interface Choice {
   readonly demands: ObjectDemands
 }
 
-/** A choice: its types, whether one must be there, and what each must be. */
+/** Adds the requirements of a choice element: its types, whether a value is required, and the schema of each type. */
 async function demandChoice(making: Making, rule: ElementRule, { slots, demands }: Choice): Promise<void> {
   const { properties, allOf } = demands
   const codes = rule.types.map(({ code }) => code)
@@ -103,7 +103,7 @@ async function demandChoice(making: Making, rule: ElementRule, { slots, demands 
   for (const slice of rule.slices) await demandType(making, slice, { slots: allowed, demands })
 }
 
-/** A slice of a choice: what is demanded of one of its types. */
+/** Adds the requirements of a slice of a choice element, which apply to one of its types. */
 async function demandType(making: Making, slice: ElementRule, { slots, demands }: Choice): Promise<void> {
   const { properties, allOf } = demands
   const [named] = slice.path.split('.').slice(-1)
@@ -128,7 +128,7 @@ async function demandOfType(making: Making, slice: ElementRule, { slot, properti
   properties[slot.jsonName] = isObject(before) ? { allOf: [before, value] } : value
 }
 
-/** What a rule demands of each value of its element; `undefined` when the type alone says it. */
+/** The requirements of a rule on each value of its element; `undefined` if the type alone expresses them. */
 async function valueSchema(making: Making, rule: ElementRule, type: string): Promise<JsonObject | undefined> {
   const parts: JsonObject[] = [...fixedSchemas(rule), ...limitSchemas(making, rule)]
   for (const binding of rule.bindings) {
@@ -170,7 +170,7 @@ function limit(making: Making, rule: ElementRule, [keyword, value]: readonly [st
   return []
 }
 
-/** The profiles of a type, of which a value must conform to one; for a nested resource, its type too. */
+/** The profiles of a type, one of which a value must conform to; for a nested resource, its type too. */
 async function typeProfiles(making: Making, rule: ElementRule, type: string): Promise<JsonObject | undefined> {
   const about = rule.types.filter(({ code }) => code === type || (type === 'Resource' && code !== 'DomainResource'))
   for (const { targetProfiles } of rule.isBase ? [] : about) {
@@ -190,7 +190,7 @@ interface OneType {
   readonly isResource: boolean
 }
 
-/** `undefined` when a type allows everything. */
+/** `undefined` if the type does not restrict the value. */
 async function typeSchemaOf(making: Making, rule: ElementRule, { one, isResource }: OneType): Promise<JsonObject | undefined> {
   const named = isResource && one.code !== 'Resource' ? [{ properties: { resourceType: { const: one.code } } }] : []
   const own = one.profiles.filter((canonical) => canonical !== TYPE_URL + one.code)

@@ -5,15 +5,15 @@ import type { Discriminator, ElementRule } from '../validate/run/element-rule.js
 import { bindingSchema } from './codes.js'
 import { note, oneSchema, patternSchema, type Making } from './making.js'
 
-/** The list that is sliced. */
+/** A sliced list. */
 export interface SlicedList {
-  /** Of its items. */
+  /** Type of its items. */
   readonly type: string
-  /** What a rule demands of an item. */
+  /** The schema of a slice's rule for an item. */
   readonly valueOf: (slice: ElementRule) => Promise<JsonObject | undefined>
 }
 
-/** What the slices of a list demand of it, for those whose discriminators a schema can express. */
+/** The schemas of a list for those of its slices whose discriminators a schema can express. */
 export async function sliceSchemas(making: Making, rule: ElementRule, list: SlicedList): Promise<readonly JsonObject[]> {
   const { slicing, slices } = rule
   if (slices.length === 0) return []
@@ -49,7 +49,7 @@ interface Discriminated {
   readonly type: string
 }
 
-/** What an item must be in order to be of the slice; `undefined` where a schema cannot say it. */
+/** The schema that matches the items of a slice; `undefined` if a schema cannot express it. */
 async function matchOf(making: Making, slice: ElementRule, { discriminators, type }: Discriminated): Promise<JsonObject | undefined> {
   const parts: JsonObject[] = []
   for (const { type: kind, steps } of discriminators) {
@@ -66,7 +66,7 @@ interface Path {
   readonly type: string
 }
 
-/** What the discriminator demands of a value at whose rule the path has arrived. */
+/** The schema for the rest of a discriminator's path, from a value that the rule describes. */
 async function stepSchema(making: Making, rule: ElementRule, { kind, steps, type }: Path): Promise<JsonObject | undefined> {
   const [step, ...rest] = steps
   if (step === undefined) return endSchema(making, rule, { kind, type })
@@ -87,7 +87,7 @@ async function stepSchema(making: Making, rule: ElementRule, { kind, steps, type
   return { required: [slot.jsonName], properties: { [slot.jsonName]: slot.isCollection ? { contains: inner } : inner } }
 }
 
-/** A list on the path may say by its own required slices what it has. */
+/** The first schema that one of the rules yields: a list on the path may define its items by its own required slices. */
 async function firstSchema(making: Making, rules: readonly ElementRule[], path: Path): Promise<JsonObject | undefined> {
   for (const rule of rules) {
     const schema = await stepSchema(making, rule, path)
@@ -96,7 +96,7 @@ async function firstSchema(making: Making, rules: readonly ElementRule[], path: 
   return undefined
 }
 
-/** A slice of extensions is known by the canonical of its profile. */
+/** A slice of extensions is identified by the canonical URL of its profile. */
 function extensionUrl({ types }: ElementRule): JsonObject | undefined {
   const [canonical, ...others] = types.flatMap(({ profiles }) => profiles)
   if (canonical === undefined || others.length > 0) return undefined
@@ -109,7 +109,7 @@ function existsSchema({ min, max }: ElementRule, names: readonly string[]): Json
   return min > 0 ? present : undefined
 }
 
-/** @param path Its `type` is the name of the choice element. */
+/** @param path Its `type` is the name of the choice element, not a type. */
 async function choiceSchema(making: Making, child: ElementRule, { kind, steps, type: name }: Path): Promise<JsonObject | undefined> {
   const alternatives: JsonObject[] = []
   for (const { code } of child.types) {
@@ -141,7 +141,7 @@ async function endSchema(making: Making, rule: ElementRule, { kind, type }: End)
   return impliedMatch(making, rule, type)
 }
 
-/** A slice by `$this` or `code` whose own children have the fixed values. */
+/** The schema of a slice by `$this` or `code` whose fixed values are those of its child elements. */
 async function impliedMatch(making: Making, rule: ElementRule, type: string): Promise<JsonObject | undefined> {
   const parts: JsonObject[] = []
   for (const child of rule.children.values()) {

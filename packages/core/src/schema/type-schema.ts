@@ -14,7 +14,7 @@ export async function typeSchema(making: Making, name: string): Promise<JsonObje
   return objectSchema(making, type)
 }
 
-/** Any resource: by the name of its type, or whole. */
+/** The schema of any resource: by the name of its type, or complete. */
 function anyResource(making: Making): JsonObject {
   const names = resourceNames(making)
   const named: JsonObject = { type: 'object', required: ['resourceType'], properties: { resourceType: { enum: names } } }
@@ -23,14 +23,14 @@ function anyResource(making: Making): JsonObject {
   return { ...named, allOf }
 }
 
-/** The types that resources can have, in their order. */
+/** The concrete resource types, sorted. */
 function resourceNames({ model }: Making): readonly string[] {
   return [...model.names()].filter((name) => model.type(name)?.kind === 'resource' && !ABSTRACT.has(name)).sort()
 }
 
 const ABSTRACT: ReadonlySet<string> = new Set(['Resource', 'DomainResource'])
 
-/** An object of a type: its members and no others, and what its definition demands of them. */
+/** The schema of an object of a type: its members and no others, with the requirements of its definition. */
 async function objectSchema(making: Making, type: TypeDefinition): Promise<JsonObject> {
   const rule = await ruleOfType(making, type.name)
   const { properties, required, allOf } =
@@ -64,10 +64,10 @@ function conditions(allOf: readonly JsonObject[]): JsonObject {
   return allOf.length === 0 ? {} : { allOf }
 }
 
-/** The type of what is next to a primitive value. It may be empty or have only an id: the value is the content. */
+/** The type of the sibling of a primitive value. It may be empty or have only an id, because the value is the content. */
 const SIBLING = 'Element'
 
-/** A member, and the sibling that holds id and extensions of a primitive. */
+/** The schema of a member and, for a primitive, of the sibling that holds its id and extensions. */
 function memberSchemas(making: Making, slot: ElementSlot): readonly (readonly [string, JsonObject | boolean])[] {
   const { jsonName, siblingName, isCollection, type } = slot
   const value = typeRef(making, type)
@@ -88,7 +88,7 @@ function isPrimitive({ model }: Making, { type }: ElementSlot): boolean {
   return model.type(type)?.kind === 'primitive'
 }
 
-/** Of a choice at most one type, by its value or by its sibling. */
+/** A choice element may have at most one type, as a value or as a sibling. */
 function choiceConditions(type: TypeDefinition): readonly JsonObject[] {
   const choices = [...type.elements.values()].filter(([slot]) => slot?.isChoice === true)
   return choices
@@ -101,7 +101,7 @@ function choiceConditions(type: TypeDefinition): readonly JsonObject[] {
     })
 }
 
-/** An item of a list of primitives may be null where its sibling has extensions, and only there; a schema can say that there must be siblings. */
+/** An item of a list of primitives may be null only if its sibling has extensions. A schema can only require that the list of siblings is present. */
 function nullConditions(making: Making, slot: ElementSlot): readonly JsonObject[] {
   if (!slot.isCollection || !isPrimitive(making, slot)) return []
   const without = (name: string, other: string): JsonObject => ({
@@ -110,7 +110,7 @@ function nullConditions(making: Making, slot: ElementSlot): readonly JsonObject[
   return [without(slot.jsonName, slot.siblingName), without(slot.siblingName, slot.jsonName)]
 }
 
-/** A member's schema with what is demanded besides it. */
+/** Combines the schema of a member with further requirements. */
 function bothOf(shape: JsonObject | boolean | undefined, demand: JsonObject | boolean): JsonObject | boolean {
   if (!isObject(shape) || !isObject(demand)) return demand
   const { items, ...list } = demand
@@ -118,7 +118,7 @@ function bothOf(shape: JsonObject | boolean | undefined, demand: JsonObject | bo
   return { ...shape, ...list, items: oneSchema([shape['items'], items]) }
 }
 
-/** The schema of a profile: what the type demands, then what the profile adds. */
+/** The schema of a profile: the requirements of its base, then those that the profile adds. */
 export async function profileSchema(making: Making, profile: Profile): Promise<JsonObject> {
   const { root, base, type, canonical } = profile
   const based = base === undefined ? undefined : await profileRef(making, base)
@@ -142,13 +142,13 @@ const HEX = '[0-9a-fA-F]'
 const UUID = `${HEX}{8}-${HEX}{4}-${HEX}{4}-${HEX}{4}-${HEX}{12}`
 const BASE64 = '[A-Za-z0-9+/]'
 
-/** Octets of the longest string; characters are counted here. */
+/** FHIR's maximum length of a string, which FHIR counts in bytes and the schema in characters. */
 const LONGEST = 1_048_576
 const MAX_INTEGER = 2_147_483_647
 
 const TEXT: JsonObject = { type: 'string', minLength: 1, maxLength: LONGEST }
 
-/** A URI: no white space, and what looks like a URN of an OID or UUID is one. */
+/** A URI: without white space; a URN of an OID or UUID must be well-formed. */
 const URI: JsonObject = {
   type: 'string',
   pattern: '^\\S+$',
@@ -160,8 +160,8 @@ const URI: JsonObject = {
 }
 
 /**
- * What JSON Schema says of the values of each primitive type. The expressions are those of FHIR's data types, with the days of months and
- * leap years, and without look-around and repetition inside repetition of the same, so that every engine matches them in linear time.
+ * The schemas of the primitive types. The regular expressions are those of FHIR's data types, extended to check the days of months and leap years;
+ * they use neither lookaround nor ambiguous nested repetition, so that every engine matches them in linear time.
  *
  * @see https://hl7.org/fhir/R4/datatypes.html#primitive
  */
@@ -188,7 +188,7 @@ const PRIMITIVE_SCHEMAS: ReadonlyMap<string, JsonObject> = new Map<string, JsonO
   ['xhtml', { type: 'string', minLength: 1 }],
 ])
 
-/** Groups of four characters, of which the last may end with one or two `=`, with white space anywhere. */
+/** Groups of four characters with white space anywhere; the last group may end with one or two `=`. */
 function base64Pattern(): string {
   const space = '[ \\t\\n\\r]*'
   const digit = `${BASE64}${space}`

@@ -6,7 +6,7 @@ import { groupsOf, type ElementGroup, type ElementNode } from './element-tree.js
 import { codeOf, expanded, startOf } from './expand-element.js'
 import { mergedElement, without } from './merge-element.js'
 
-/** What the element of a base becomes by what a profile says about it and about the elements below it. */
+/** Applies a profile's statements about an element and the elements below it to the element of the base. */
 export async function applied(build: Building, base: ElementNode, own: ElementNode): Promise<ElementNode> {
   await build.pace.step()
   const start = own.isImplied === true ? base.element : await startOf(build, base, own.element)
@@ -52,7 +52,7 @@ function reportStrays(build: Building, bases: readonly ElementGroup[], mine: rea
   }
 }
 
-/** `valueQuantity` is short for the slice of `value[x]` of this type, or for `value[x]` itself where that can have no other. */
+/** `valueQuantity` abbreviates the slice of `value[x]` for this type, or `value[x]` itself if it allows no other type. */
 function withChoices(children: readonly ElementNode[], bases: readonly ElementGroup[]): readonly ElementNode[] {
   return children.map((child) => {
     if (bases.some(({ name }) => name === child.name)) return child
@@ -72,7 +72,7 @@ function asChoice(child: ElementNode, { name, element: base }: ElementNode, own:
   return { ...child, name, element, ...((isSliced || types.length > 1) && { sliceName: child.sliceName ?? child.name }) }
 }
 
-/** An element and its slices. New slices start as the element that is sliced, with what the profile says below it, and come after those of the base. */
+/** An element and its slices. New slices start as the sliced element, including the profile's statements about its children, and follow those of the base. */
 async function appliedGroup(build: Building, base: ElementGroup, own: ElementGroup): Promise<readonly ElementNode[]> {
   if (base.main === undefined) return base.slices
   const implied: ElementNode = { name: own.name, sliceName: undefined, element: {}, children: [], isImplied: true }
@@ -89,7 +89,7 @@ async function appliedGroup(build: Building, base: ElementGroup, own: ElementGro
   return [withLeast(main, all), ...all]
 }
 
-/** A differential may leave out the slicing of extensions, which is always by url, and of choices by their type. */
+/** Adds the slicing that a differential may omit: of extensions, which is always by url, and of choices by type. */
 function withSlicing(build: Building, base: ElementNode, { main, slices }: ElementGroup): ElementNode {
   const own = main ?? base
   const { element } = own
@@ -117,7 +117,7 @@ function byType(rules: 'closed' | 'open'): JsonObject {
   return { discriminator: [{ type: 'type', path: '$this' }], ordered: false, rules }
 }
 
-/** A slice that the base does not have; a slice of a slice starts as that. */
+/** A slice that the base does not have. A slice of a slice starts as a copy of the outer one. */
 function newSlice(
   build: Building,
   sliced: ElementNode,
@@ -140,7 +140,7 @@ function outerName({ sliceName = '' }: ElementNode): string {
   return sliceName.slice(0, Math.max(0, sliceName.lastIndexOf('/')))
 }
 
-/** The slices, those of a slice after it. */
+/** The slices, sorted so that the slices of a slice follow it. */
 function withinOuter(slices: readonly ElementNode[]): readonly ElementNode[] {
   const names = new Set(slices.map(({ sliceName }) => sliceName))
   const inner = Map.groupBy(slices, (slice) => (names.has(outerName(slice)) ? outerName(slice) : ''))
@@ -163,7 +163,7 @@ function reportSliceOrder(build: Building, bases: readonly ElementNode[], mine: 
   }
 }
 
-/** What is sliced occurs at least as often as all of its slices do. */
+/** A sliced element occurs at least as often as all of its slices together. */
 function withLeast(main: ElementNode, slices: readonly ElementNode[]): ElementNode {
   const least = slices.filter((slice) => outerName(slice) === '').reduce((sum, { element }) => sum + leastOf(element), 0)
   return least > leastOf(main.element) ? { ...main, element: { ...main.element, min: least } } : main

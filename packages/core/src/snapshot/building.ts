@@ -2,60 +2,60 @@ import type { Pace } from '../context/index.js'
 import { stringAt, type JsonObject } from '../json/index.js'
 import type { ElementNode } from './element-tree.js'
 
-/** Something in a differential that cannot be applied to the base. */
+/** A part of a differential that cannot be applied to the base. */
 export interface SnapshotProblem {
   readonly kind: SnapshotProblemKind
   readonly severity: 'error' | 'warning' | 'information'
   readonly text: string
-  /** FHIRPath of the element: `StructureDefinition.differential.element[3]`. */
+  /** FHIRPath expression of the element: `StructureDefinition.differential.element[3]`. */
   readonly expression: string
 }
 
-/** What is wrong, whatever the text says. Adding a kind is a minor release, removing one a major. */
+/** Stable identifier of the problem, independent of its text. Adding a kind is a minor release, removing one a major. */
 export type SnapshotProblemKind =
   /** The base has no such element. */
   | 'element-unknown'
-  /** The base has the elements in another order. */
+  /** The elements are in another order in the base. */
   | 'element-order'
-  /** Elements below an element of several types, which are not those of each. */
+  /** Elements below an element of several types that not all of the types have. */
   | 'choice'
-  /** A contentReference that leads nowhere. */
+  /** A contentReference to an element that does not exist. */
   | 'content-reference'
-  /** Elements below one without a type. */
+  /** Elements below an element without a type. */
   | 'type-missing'
-  /** Elements below one whose type is not known. */
+  /** Elements below an element whose type is unknown. */
   | 'type-unknown'
-  /** A slice of what is not sliced. */
+  /** A slice of an element without slicing. */
   | 'slicing-missing'
-  /** A slice that a closed slicing of the base does not have. */
+  /** A new slice in a slicing that the base has closed. */
   | 'slicing-closed'
-  /** The base has the slices in another order. */
+  /** The slices are in another order in the base. */
   | 'slice-order'
-  /** The same in the differential of another definition that this one is made of. */
+  /** A problem in the differential of another definition on which this one builds. */
   | 'other-definition'
 
-/** What a snapshot is made with. */
+/** Access to other definitions, and to the pace of the call. */
 export interface SnapshotSource {
   readonly pace: Pick<Pace, 'step'>
-  /** A StructureDefinition by canonical; `undefined` where there is none. */
+  /** A StructureDefinition by canonical URL; `undefined` if there is none. */
   readonly find: (canonical: string) => Promise<JsonObject | undefined>
 }
 
-/** The work on one definition. */
+/** State of the generation of one definition's snapshot. */
 export interface Building {
   readonly pace: SnapshotSource['pace']
   readonly url: string
   /** `resource`, `complex-type`, `primitive-type` or `logical`. */
   readonly kind: string
-  /** What the base has, for references to the content of its elements. */
+  /** The tree of the base, in which content references are resolved. */
   readonly root: ElementNode
-  /** The snapshot of a definition; `undefined` where it cannot be found. */
+  /** The snapshot of another definition; `undefined` if it cannot be found. */
   readonly treeAt: (canonical: string) => Promise<ElementNode | undefined>
-  /** @param own What the differential says, which the problem is about. */
+  /** @param own The node of the differential that has the problem. */
   readonly report: (own: ElementNode, kind: SnapshotProblemKind, text: string) => void
 }
 
-/** Names an element in a message. */
+/** The name of an element for messages. */
 export function labelOf({ element, name, sliceName }: ElementNode): string {
   return stringAt(element, 'id') ?? stringAt(element, 'path') ?? (sliceName === undefined ? name : `${name}:${sliceName}`)
 }

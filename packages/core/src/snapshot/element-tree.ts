@@ -1,29 +1,29 @@
 import { stringAt, type JsonObject } from '../json/index.js'
 import type { Pace } from '../context/index.js'
 
-/** An ElementDefinition of a snapshot or differential with what is below it. */
+/** An ElementDefinition of a snapshot or differential with its child nodes. */
 export interface ElementNode {
   /** The last step of its path: `name`, `value[x]`. */
   readonly name: string
   readonly sliceName: string | undefined
-  /** The ElementDefinition; its id and path are those of the definition that it comes from. */
+  /** The ElementDefinition; its id and path are those in the definition that it comes from. */
   readonly element: JsonObject
   /** In document order; the slices of an element follow it. */
   readonly children: readonly ElementNode[]
-  /** True for an element that a differential does not have, but slices of it or elements below it. */
+  /** True for an element that a differential does not contain, although it contains slices of it or elements below it. */
   readonly isImplied?: boolean
   /** Index in the list that it comes from. */
   readonly place?: number | undefined
 }
 
-/** A node while its tree is being put together. */
+/** A node while its tree is being built. */
 interface Draft extends ElementNode {
   readonly path: string
   readonly children: Draft[]
 }
 
 /**
- * Puts a list of ElementDefinitions into a tree. Elements above the first one that a differential leaves out are there without content.
+ * Builds a tree from a list of ElementDefinitions. Parent elements that a differential omits become nodes without content.
  *
  * @returns `undefined` for an empty list.
  */
@@ -43,7 +43,7 @@ export async function treeOf(pace: Pick<Pace, 'step'>, elements: readonly JsonOb
   return root
 }
 
-/** @param open The nodes from the root down to the one placed last. */
+/** @param open The nodes from the root down to the last one that was added. */
 function placeUnder(open: Draft[], node: Draft): void {
   while (open.length > 1 && !node.path.startsWith(`${open.at(-1)?.path}.`)) open.pop()
   const steps = node.path.split('.')
@@ -70,7 +70,7 @@ function draftOf(element: JsonObject | undefined, { path, place }: Pick<Draft, '
   }
 }
 
-/** The ElementDefinitions of a tree in document order, each with the id and path of its place. */
+/** The ElementDefinitions of a tree in document order, with id and path according to their position in the tree. */
 export function* elementsOf(node: ElementNode, above?: { readonly id: string; readonly path: string }): Generator<JsonObject> {
   const slice = node.sliceName === undefined ? '' : `:${node.sliceName}`
   const id = above === undefined ? node.name : `${above.id}.${node.name}${slice}`
@@ -82,12 +82,12 @@ export function* elementsOf(node: ElementNode, above?: { readonly id: string; re
 /** An element with its slices. */
 export interface ElementGroup {
   readonly name: string
-  /** Absent in a differential that speaks of slices only. */
+  /** Absent in a differential that contains only slices of the element. */
   readonly main: ElementNode | undefined
   readonly slices: readonly ElementNode[]
 }
 
-/** Groups children by their names, in the order of the first of each. */
+/** Groups children by name, in the order in which the names first occur. */
 export function groupsOf(children: readonly ElementNode[]): readonly ElementGroup[] {
   const groups = new Map<string, { readonly name: string; main: ElementNode | undefined; readonly slices: ElementNode[] }>()
   for (const child of children) {

@@ -6,10 +6,10 @@ import type { ElementNode } from './element-tree.js'
 import { filledFrom, without } from './merge-element.js'
 
 /**
- * An element whose snapshot ends there, with the elements below it; `undefined`, and a problem, where they are not known: those of the element whose content it has, else those of its type, or of the type's
- * profile.
+ * Adds the child elements of an element at which the snapshot ends: those of the target of its contentReference, else those of its type or of the type's
+ * profile. Reports a problem and returns `undefined` if they are unknown.
  *
- * @param own What the differential says about them.
+ * @param own The node of the differential that needs them.
  */
 export async function expanded(build: Building, node: ElementNode, own: ElementNode): Promise<ElementNode | undefined> {
   const reference = stringAt(node.element, 'contentReference')
@@ -80,14 +80,14 @@ function nodeAt(tree: ElementNode, id: string): ElementNode | undefined {
   return node
 }
 
-/** The name of a type; those of FHIRPath stand for the primitive type that an extension names. */
+/** The name of a type; for a FHIRPath type, the primitive type that an extension names. */
 export function codeOf(type: JsonObject): string {
   const code = stringAt(type, 'code') ?? ''
   const fhirType = extensionAt(type, `${TYPE_URL}structuredefinition-fhir-type`)
   return stringAt(fhirType, 'valueUrl') ?? (code.startsWith(TYPE_URL) ? code.slice(TYPE_URL.length) : code)
 }
 
-/** The profiles of a type; one that is an element of a profile has that as its fragment. */
+/** The profiles of a type; for an element of a profile, the element's id is the fragment. */
 function profilesOf(type: JsonObject): readonly string[] {
   const profiles = type['profile']
   const siblings = type['_profile']
@@ -101,8 +101,8 @@ function profilesOf(type: JsonObject): readonly string[] {
 }
 
 /**
- * The ElementDefinition that a differential is applied to: that of the base. The root of a profile for its type is applied too, where an extension,
- * or a resource of a narrower type, is meant.
+ * The ElementDefinition to which a differential is applied: that of the base, combined with the root of its type's profile if the type is Extension or
+ * a resource type narrower than that of the base.
  */
 export async function startOf(build: Building, { name, element, sliceName }: ElementNode, own: JsonObject): Promise<JsonObject> {
   if (name === 'Extension' && element['type'] === undefined) return plainExtension(element)
@@ -118,7 +118,7 @@ export async function startOf(build: Building, { name, element, sliceName }: Ele
   return isExtension ? filledFrom(root, { ...without(element, ...TEXTS), sliceName }) : asResource(element, root)
 }
 
-/** A resource that is held is described by the root of its profile. */
+/** An element that contains a resource takes its texts from the root of the resource's profile. */
 function asResource(element: JsonObject, root: JsonObject): JsonObject {
   return { ...without(element, ...TEXTS), ...Object.fromEntries(Object.entries(root).filter(([member]) => OF_RESOURCES.has(member))) }
 }
@@ -126,7 +126,7 @@ function asResource(element: JsonObject, root: JsonObject): JsonObject {
 const TEXTS = ['short', 'definition', 'comment', 'requirements', 'alias', 'mapping']
 const OF_RESOURCES: ReadonlySet<string> = new Set([...TEXTS, 'isSummary'])
 
-/** An extension of any kind says of itself only that it is one, whatever the texts of the base said. */
+/** An extension without a profile has only generic texts, whatever the texts of the base. */
 function plainExtension(element: JsonObject): JsonObject {
   return { ...without(element, ...TEXTS), short: 'Extension', definition: 'An Extension' }
 }

@@ -10,29 +10,29 @@ import { elementsOf, treeOf, type ElementNode } from './element-tree.js'
 import { codeOf } from './expand-element.js'
 import { forProfiles, inheritedElement, mergedElement, withBase, without } from './merge-element.js'
 
-/** The input of `generateSnapshot`: a StructureDefinition, or where it is found. */
+/** The input of `generateSnapshot`: a StructureDefinition, or its canonical URL. */
 export type SnapshotInput =
   | { readonly definition: object; readonly url?: undefined }
-  /** Canonical, with or without version. */
+  /** Canonical URL, with or without version. */
   | { readonly url: string; readonly definition?: undefined }
 
 /** The result of `generateSnapshot`. */
 export interface SnapshotResult {
-  /** The StructureDefinition, with the snapshot instead of the one that it had. */
+  /** A copy of the StructureDefinition with the generated snapshot, which replaces an existing one. */
   readonly definition: JsonObject
-  /** What of the differential could not be applied, or only in part, in its order. The snapshot is as if that were not there. */
+  /** Parts of the differential that could not be applied, or only partly, in its order. The snapshot is built without them. */
   readonly problems: readonly SnapshotProblem[]
 }
 
 const INPUT = inputShape<SnapshotInput>({ definition: OBJECT, url: TEXT })
 
 /**
- * Generates the snapshot of a profile or type: the snapshot of its base with the differential applied. The snapshot of a base or of a type's profile
- * that has none is made too. Whether a profile may say what it says is another matter, for `validate`.
+ * Generates the snapshot of a profile or type: the snapshot of its base with the differential applied. Missing snapshots of the base and of profiles on
+ * types are generated too. Does not check whether the profile may state its rules; `validate` does.
  *
- * @returns The definition with its snapshot, as it is where it has a snapshot and no differential.
- * @throws {OperationError} `parameter-required` without a definition or url, `source-ambiguous` with both; `not-found` for a url that nothing has;
- *   `definition-not-found` when a base is not known; `definition-invalid` for what is not a StructureDefinition, has no differential, is of another
+ * @returns The definition with its snapshot; a definition with a snapshot and no differential is returned unchanged.
+ * @throws {OperationError} `parameter-required` without a definition or url, `source-ambiguous` with both; `not-found` for an unknown url;
+ *   `definition-not-found` for an unknown base; `definition-invalid` for a resource that is not a StructureDefinition, has no differential, is of another
  *   type than its base, or builds on itself; `too-costly` for more than 100,000 elements or a path of more than 100 steps; `aborted`,
  *   `computation-timeout`.
  * @see https://hl7.org/fhir/R4/profiling.html#snapshot
@@ -64,7 +64,7 @@ async function definitionIn(ctx: OperationContext, { definition, url }: Snapshot
   return found.resource
 }
 
-/** A snapshot, with what could not be applied. */
+/** A snapshot with the problems found. */
 export interface BuiltSnapshot {
   readonly elements: readonly JsonObject[]
   readonly problems: readonly SnapshotProblem[]
@@ -74,10 +74,10 @@ const MOST_ELEMENTS = 100_000
 const MOST_STEPS = 100
 
 /**
- * Applies the differential of a definition to the snapshot of its base; where that has none, or another definition that is needed, it is made too.
+ * Applies the differential of a definition to the snapshot of its base. Missing snapshots of the base and of other required definitions are generated.
  *
  * @throws {OperationError} `definition-invalid` without a differential, a type or a base, for a base of another type, and for a definition that builds on
- *   itself; `definition-not-found` for a base that is not known; `too-costly` for a snapshot of more than 100,000 elements or a path of
+ *   itself; `definition-not-found` for an unknown base; `too-costly` for a snapshot of more than 100,000 elements or a path of
  *   more than 100 steps.
  */
 export async function buildSnapshot(definition: JsonObject, source: SnapshotSource): Promise<BuiltSnapshot> {
@@ -94,13 +94,13 @@ export async function buildSnapshot(definition: JsonObject, source: SnapshotSour
 }
 
 interface Tools extends SnapshotSource {
-  /** What is known of other definitions, by canonical. */
+  /** Snapshots of other definitions, by canonical URL. */
   readonly trees: Map<string, Promise<ElementNode | undefined>>
-  /** The definitions on whose snapshots this one waits. */
+  /** URLs of the definitions whose snapshots are being built, from the outermost to the current one; used to detect cycles. */
   readonly open: readonly string[]
-  /** True when a profile is made, false for a type of FHIR, whose texts stay among its pages. */
+  /** True for a profile; false for a type of FHIR, whose links stay relative to the pages of the specification. */
   readonly isProfile: boolean
-  /** What could not be applied in other definitions. */
+  /** Problems in other definitions. */
   readonly others: SnapshotProblem[]
 }
 
@@ -166,11 +166,11 @@ async function baseOf(definition: JsonObject, tools: Tools): Promise<ElementNode
   return base
 }
 
-/** The type without elements from which logical models are derived; R4 does not define it, but its tools know it from R5. */
+/** The type without elements from which logical models derive. R4 does not define it, but tools for R4 know it from R5. */
 const ROOT_OF_TYPES = `${TYPE_URL}Base`
 const emptyRoot: ElementNode = { name: 'Base', sliceName: undefined, element: { base: { path: 'Base', min: 0, max: '*' } }, children: [] }
 
-/** The snapshot of another definition, as profiles on it start with. */
+/** The snapshot of another definition, in the form that definitions built on it inherit. */
 function treeAt(canonical: string, tools: Tools): Promise<ElementNode | undefined> {
   const known = tools.trees.get(canonical)
   if (known !== undefined) return known
@@ -198,7 +198,7 @@ async function foundTree(canonical: string, tools: Tools): Promise<ElementNode |
   return inheritedTree(tools, [...elementsOf(tree)], url)
 }
 
-/** The tree of another definition's elements, with what those who build on it inherit. */
+/** The tree of another definition's elements, in the form that definitions built on it inherit. */
 async function inheritedTree({ pace, isProfile }: Tools, elements: readonly JsonObject[], url: string): Promise<ElementNode | undefined> {
   const inherited: JsonObject[] = []
   for (const element of elements) {
@@ -210,7 +210,7 @@ async function inheritedTree({ pace, isProfile }: Tools, elements: readonly Json
   return treeOf(pace, inherited)
 }
 
-/** A type that builds on another: what that has, then what it adds itself. */
+/** The tree of a specialization: the elements of its base, then those that it adds. */
 async function addedElements(
   build: Building,
   { base, own, name }: { readonly base: ElementNode | undefined; readonly own: ElementNode | undefined; readonly name: string },
@@ -226,7 +226,7 @@ async function addedElements(
   return { name: own.name, sliceName: undefined, element: rootOf(build, base, own.element), children }
 }
 
-/** In resources and primitive types, what is inherited is not sliced. */
+/** The child elements that a type inherits; without slicing in resources and primitive types. */
 function inherited({ kind }: Building, above: ElementNode | undefined): ElementNode[] {
   const children = [...(above?.children ?? [])]
   return kind === 'resource' || kind === 'primitive-type' ? children.map(withoutSlicing) : children
@@ -242,7 +242,7 @@ function rootOf({ kind }: Building, base: ElementNode | undefined, own: JsonObje
   return kind === 'logical' && origin !== undefined ? { ...root, base: origin } : withBase(root, stringAt(own, 'path') ?? '')
 }
 
-/** What is said of roots where nothing else is. */
+/** Default flags of root elements. */
 const FLAGS: Readonly<Record<string, JsonObject>> = {
   'complex-type': { isModifier: false },
   'primitive-type': { isModifier: false, isSummary: false },
@@ -259,7 +259,7 @@ async function added(build: Building, own: ElementNode): Promise<ElementNode> {
   return { ...own, element: withBase(element, stringAt(own.element, 'path') ?? ''), children }
 }
 
-/** What FHIR demands of every element, and of every extension, is repeated where one is. */
+/** Adds the constraints that FHIR defines for every element, and for every extension. */
 async function withDemands(build: Building, element: JsonObject): Promise<JsonObject> {
   const types = objectsAt(element, 'type')
   if (types.some((type) => codeOf(type) === 'Resource' || stringAt(type, 'code')?.startsWith(SYSTEM_TYPES) === true)) return element

@@ -2,9 +2,9 @@ import { isObject, isString, objectAt, objectsAt, stringAt, type JsonObject } fr
 import { TYPE_URL } from '../text/index.js'
 
 /**
- * What a differential says about an element takes the place of what the base says, except where the two add up.
+ * Merges an element of a differential into that of the base. Its members replace those of the base, except for lists that are combined.
  *
- * @param url The source of its constraints; `undefined` leaves open what is not stated.
+ * @param url The `source` of its constraints that state none; if `undefined`, they stay without one.
  */
 export function mergedElement(base: JsonObject, own: JsonObject, url?: string): JsonObject {
   const merged: Record<string, unknown> = { ...base }
@@ -19,10 +19,10 @@ export function mergedElement(base: JsonObject, own: JsonObject, url?: string): 
   return merged
 }
 
-/** What follows from the place of an element. That it modifies others cannot be taken back. */
+/** Members that follow from the element's position. Like these, `isModifier: true` of the base cannot be overridden. */
 const OWN: ReadonlySet<string> = new Set(['id', 'path', 'sliceName'])
 
-/** Texts that may begin with `...` and continue from that of the base. */
+/** Texts that may begin with `...` to continue the text of the base. */
 const TEXTS: ReadonlySet<string> = new Set(['short', 'label', 'definition', 'comment', 'requirements', 'meaningWhenMissing'])
 
 function textOf(base: unknown, own: unknown): unknown {
@@ -31,7 +31,7 @@ function textOf(base: unknown, own: unknown): unknown {
   return isString(base) ? `${base}\r\n${rest}` : rest
 }
 
-/** A choice: one of these takes the place of another of the same stem. */
+/** Members that are choices: one replaces another with the same stem. */
 const VALUE = /^(?:fixed|pattern|minValue|maxValue|defaultValue)[A-Z]/
 
 function dropOthers(merged: Record<string, unknown>, name: string): void {
@@ -41,7 +41,7 @@ function dropOthers(merged: Record<string, unknown>, name: string): void {
 
 type Union = (base: JsonObject, own: JsonObject) => readonly unknown[]
 
-/** Lists to which a differential adds. */
+/** Lists to which a differential adds items. */
 const UNIONS: Readonly<Record<string, Union>> = {
   alias: (base, own) => plainUnion(base, own, 'alias'),
   condition: (base, own) => plainUnion(base, own, 'condition'),
@@ -53,7 +53,7 @@ const UNIONS: Readonly<Record<string, Union>> = {
   example: (base, own) => keyedUnion(base, own, { name: 'example', keyOf: (item) => stringAt(item, 'label') ?? '' }),
 }
 
-/** Extensions that add up; of others there is one. */
+/** Extensions that may occur several times; any other extension occurs once. */
 const REPEATED: ReadonlySet<string> = new Set(['http://hl7.org/fhir/StructureDefinition/obligation'])
 
 function extensionKey(extension: JsonObject): string {
@@ -61,7 +61,7 @@ function extensionKey(extension: JsonObject): string {
   return REPEATED.has(url) ? JSON.stringify(extension) : url
 }
 
-/** Extensions that are about the element of the definition in which they are, not about the element in profiles on it. */
+/** Extensions that describe the element in its own definition and are not inherited by profiles. */
 const NOT_INHERITED: ReadonlySet<unknown> = new Set(
   [
     'standards-status',
@@ -85,7 +85,7 @@ interface Keyed {
   readonly keyOf: (item: JsonObject) => string
 }
 
-/** An item of the differential takes the place of that of the base with the same key. */
+/** Combines two lists; an item of the differential replaces the item of the base with the same key. */
 function keyedUnion(base: JsonObject, own: JsonObject, { name, keyOf }: Keyed): readonly unknown[] {
   const mine = new Map(objectsAt(own, name).map((item) => [keyOf(item), item]))
   const kept = objectsAt(base, name).filter((item) => !mine.has(keyOf(item)))
@@ -97,7 +97,7 @@ function listAt(element: JsonObject, name: string): readonly unknown[] {
   return Array.isArray(list) ? list : []
 }
 
-/** Constraints add up; where they come from is said by `source`, which is the profile's url for its own. */
+/** Combines the constraints. Each states its origin in `source`, which is the profile's url for its own constraints. */
 function constraintsOf(base: JsonObject, own: JsonObject, url: string | undefined): readonly JsonObject[] {
   const mine = objectsAt(own, 'constraint').map((constraint) => withSource(constraint, url))
   const keys = new Set(mine.map((constraint) => stringAt(constraint, 'key')))
@@ -108,19 +108,19 @@ function withSource(constraint: JsonObject, url: string | undefined): JsonObject
   return url === undefined || constraint['source'] !== undefined ? constraint : { ...constraint, source: url }
 }
 
-/** An element with what it was where it was defined first. */
+/** Adds `base`, the path and cardinality where the element was first defined. */
 export function withBase(element: JsonObject, path: string): JsonObject {
   return element['base'] === undefined ? { ...element, base: { path, min: element['min'], max: element['max'] } } : element
 }
 
-/** The element of a definition as others that build on it start with: it says where its constraints come from. */
+/** The form of an element that other definitions inherit: with `base`, and with the source of its constraints. */
 export function inheritedElement(element: JsonObject, { url, path }: { readonly url: string; readonly path: string }): JsonObject {
   const constraints = objectsAt(element, 'constraint')
   const inherited = withBase(element, path)
   return constraints.length === 0 ? inherited : { ...inherited, constraint: constraints.map((constraint) => withSource(constraint, url)) }
 }
 
-/** An inherited element as profiles have it: without what is said about the definition itself, and with links that lead out of it. */
+/** The form of an inherited element in profiles: without extensions about the original definition, and with absolute links. */
 export function forProfiles(element: JsonObject, url: string): JsonObject {
   const adapted: Record<string, unknown> = without(element, 'extension')
   const kept = objectsAt(element, 'extension').filter((one) => !NOT_INHERITED.has(one['url']))
@@ -130,14 +130,14 @@ export function forProfiles(element: JsonObject, url: string): JsonObject {
   return url.startsWith(TYPE_URL) ? withAbsoluteLinks(adapted) : adapted
 }
 
-/** That one name is used for a binding in many places is not a matter of profiles. */
+/** Profiles do not inherit the extension that marks a binding as common to several elements. */
 function withoutCommonBinding(binding: JsonObject): JsonObject {
   const kept = objectsAt(binding, 'extension').filter(({ url }) => url !== `${TYPE_URL}elementdefinition-isCommonBinding`)
   const rest = without(binding, 'extension')
   return kept.length === 0 ? rest : { ...rest, extension: kept }
 }
 
-/** FHIR's own definitions link to pages of the specification, `[Extensibility](extensibility.html)`, and to their own elements, `#Bundle.link`. */
+/** Makes links of FHIR's own definitions absolute: to pages of the specification, `[Extensibility](extensibility.html)`, and to elements, `#Bundle.link`. */
 function withAbsoluteLinks(element: JsonObject): JsonObject {
   const changed: Record<string, unknown> = { ...element }
   for (const name of LINKED) if (isString(changed[name])) changed[name] = absoluteLinks(changed[name])
@@ -153,7 +153,7 @@ function absoluteLinks(text: string): string {
   return text.replaceAll(/\]\((?=[a-z][\w-]*\.html)/g, `](${RELEASE_URL}`)
 }
 
-/** What the root of an extension does not say itself is as in the place where the extension is used. */
+/** Fills the root of an extension with the members that only the element that uses the extension states. */
 export function filledFrom(root: JsonObject, usage: JsonObject): JsonObject {
   const filled: Record<string, unknown> = without(root, 'sliceName', 'slicing', 'condition', 'constraint')
   for (const [name, value] of Object.entries(usage))

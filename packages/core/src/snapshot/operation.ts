@@ -1,6 +1,6 @@
 import { engineOnDemand, type Operation } from '../operation/index.js'
 
-/** `StructureDefinition/$snapshot` as the handler mounts it. */
+/** The operation `StructureDefinition/$snapshot` for the handler. */
 export const snapshotOperation: Operation = {
   name: '$snapshot',
   types: ['StructureDefinition'],

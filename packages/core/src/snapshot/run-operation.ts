@@ -6,7 +6,7 @@ import { ignoreUnknown } from '../terminology/index.js'
 import type { SnapshotProblem } from './building.js'
 import { generateSnapshot, type SnapshotInput } from './generate-snapshot.js'
 
-/** Carries a call of `$snapshot` out. @throws {OperationError} as `readInput`; `definition-invalid` where the snapshot has errors. */
+/** Runs `$snapshot`. @throws {OperationError} as `readInput`; `definition-invalid` if the snapshot has errors. */
 export async function runSnapshot(ctx: OperationContext, request: OperationRequest): Promise<OperationResponse> {
   const { definition, problems } = await generateSnapshot(ctx, await readInput(ctx, request))
   const [first, ...others] = problems.filter(({ severity }) => severity === 'error')
@@ -20,9 +20,9 @@ function issueOf({ severity, text, expression }: SnapshotProblem): OutcomeIssue 
 }
 
 /**
- * The definition that has the id of the path; at the type, that of the body, of the parameter `definition`, or with the `url`.
+ * Reads the definition: on the instance level the stored one, on the type level that of the body, of the parameter `definition`, or with the `url`.
  *
- * @throws {OperationError} `source-ambiguous` for more than one at the type, `parameter-required` for none; `not-found` for an id that nothing has.
+ * @throws {OperationError} `source-ambiguous` for more than one at the type level, `parameter-required` for none; `not-found` for an unknown id.
  */
 async function readInput(ctx: OperationContext, request: OperationRequest): Promise<SnapshotInput> {
   const reader = parameterReader(request.parameters)

@@ -1,9 +1,9 @@
-/** A time up to the sign of its zone, with colons as they are or escaped. */
+/** A time up to the sign of its zone, with plain or escaped colons. */
 const ZONE = /(T\d\d(?::|%3A)\d\d(?:(?::|%3A)\d\d(?:\.\d{1,9})?)?)\+(?=\d\d(?::|%3A)\d\d)/gi
 
 /**
- * A part of a query or form with its blanks, still percent-encoded: a plus is a blank, except before the zone of a time (`T10:00:00+01:00`), where it
- * is what was meant by those who did not escape it.
+ * Replaces the plus signs of a query or form part with spaces; the part stays percent-encoded. A plus before the zone of a time (`T10:00:00+01:00`) is
+ * escaped instead, because clients that forget to escape it mean a plus.
  */
 export function withBlanks(part: string): string {
   return part.includes('+') ? part.replace(ZONE, '$1%2B').replaceAll('+', ' ') : part

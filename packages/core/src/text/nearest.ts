@@ -5,8 +5,8 @@ const MAX_CANDIDATES = 1_000
 const MAX_NEAREST = 3
 
 /**
- * The candidates that a misspelt word may mean: those of the same letters in another case first, then those that differ by few letters
- * (one in three, at most three). At most three; empty when none is near. Words above 64 characters and candidates after the first 1,000
+ * Returns at most three candidates that a misspelt word may mean: first those that differ only in case, then those that differ by few letters
+ * (one in three, at most three). Empty if none is near. Words above 64 characters and candidates after the first 1,000
  * are not compared, so that the cost of a message is bounded.
  */
 export function nearest(word: string, candidates: Iterable<string>): readonly string[] {
@@ -28,24 +28,25 @@ export function nearest(word: string, candidates: Iterable<string>): readonly st
     .map(({ candidate }) => candidate)
 }
 
-/** The one of the suggestions that differs from the word only in upper and lower case; `undefined` when there is none, or several. */
+/** The only suggestion that differs from the word just in upper and lower case; `undefined` if there is none, or several. */
 export function otherCase(word: string, suggestions: readonly string[]): string | undefined {
   const [only, ...more] = suggestions.filter((one) => one.toLowerCase() === word.toLowerCase())
   return more.length > 0 ? undefined : only
 }
 
-/** `Did you mean 'a' or 'b'?`; `undefined` when there is nothing to suggest. */
+/** `Did you mean 'a' or 'b'?`; `undefined` without suggestions. */
 export function didYouMean(suggestions: readonly string[]): string | undefined {
   return suggestions.length === 0 ? undefined : `Did you mean ${suggestions.map(quoted).join(' or ')}?`
 }
 
 /**
- * Counts, for one word and many others, the letters to insert, drop, replace or swap with their neighbour (optimal string alignment).
+ * Returns a function that computes the distance of other words from one word: the number of letters to insert, drop, replace or swap with their
+ * neighbour (optimal string alignment).
  *
- * Only cells near the diagonal are filled, in rows that are used again: of 350,000 codes every one is compared in a fraction of a second.
+ * Only cells near the diagonal are filled, in rows that are reused: comparing all of 350,000 codes takes a fraction of a second.
  *
- * @param most Larger distances need not be distinguished; at most 100.
- * @returns the count, or `most + 1` for whatever is above `most`.
+ * @param most Larger distances are not distinguished; at most 100.
+ * @returns A function that returns the distance, or `most + 1` for any distance above `most`.
  */
 export function distancesFrom(word: string, most: number): (other: string) => number {
   const width = word.length
@@ -60,7 +61,7 @@ export function distancesFrom(word: string, most: number): (other: string) => nu
     return Math.min(least, at(before, column - 2) + 1)
   }
 
-  /** @returns The least of the row. */
+  /** Fills a row. @returns Its smallest value. */
   const fill = (other: string, row: number): number => {
     const [from, to] = [Math.max(1, row - most), Math.min(width, row + most)]
     let least = from === 1 ? Math.min(row, far) : far

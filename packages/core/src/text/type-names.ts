@@ -1,4 +1,4 @@
-/** How the canonicals of FHIR's own types and extensions begin: `http://hl7.org/fhir/StructureDefinition/Patient`. */
+/** Prefix of the canonical URLs of FHIR's own types and extensions: `http://hl7.org/fhir/StructureDefinition/Patient`. */
 export const TYPE_URL = 'http://hl7.org/fhir/StructureDefinition/'
 
 /** The JSON property of a choice element that holds a value of the type: `deceasedBoolean`. */

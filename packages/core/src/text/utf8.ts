@@ -1,13 +1,13 @@
 import { OperationError } from '../errors/index.js'
 
-/** Made once, because making it takes longer than most texts. */
+/** Created once, because creating it takes longer than decoding most texts. */
 const UTF_8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
- * The text of bytes in strict UTF-8; one leading byte order mark is skipped.
+ * Decodes bytes as strict UTF-8; skips one leading byte order mark.
  *
- * @param what What the bytes are of, which begins the message.
- * @throws {OperationError} `body-invalid` for bytes in another encoding: UTF-16, UTF-32 and gzip are named, for all others the line where it shows.
+ * @param what Name of the source, with which error messages begin.
+ * @throws {OperationError} `body-invalid` for bytes in another encoding. The message names UTF-16, UTF-32 and gzip, else the line of the first bad byte.
  */
 export function decodeUtf8(bytes: Uint8Array, what: string = 'The body'): string {
   refuseOthers(bytes, what)
@@ -18,7 +18,7 @@ export function decodeUtf8(bytes: Uint8Array, what: string = 'The body'): string
   }
 }
 
-/** As `decodeUtf8`, of bytes that come in pieces, which may end anywhere. */
+/** Decodes as `decodeUtf8` does, for bytes that arrive in pieces, which may end within a character. */
 export async function* decodingUtf8(pieces: AsyncIterable<Uint8Array>, what: string): AsyncGenerator<string, void, undefined> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   let line = 0
@@ -43,20 +43,20 @@ export async function* decodingUtf8(pieces: AsyncIterable<Uint8Array>, what: str
   }
 }
 
-/** Bytes of the longest character. */
+/** Length of the longest character in bytes. */
 const LONGEST = 4
-/** Bytes in the range before this one continue with a character, bytes from here on begin one of several bytes. */
+/** Bytes from `CONTINUED` up to this value continue a character; bytes from this value on begin one of several bytes. */
 const BEGINNING = 0xc0
 const CONTINUED = 0x80
 const LINE_FEED = 0x0a
 
-/** What bytes end with, where that is a character of several bytes, or a part of one. */
+/** The last character of the bytes, or the part of it that is there; empty unless it consists of several bytes and may be unfinished. */
 function lastCharacter(bytes: Uint8Array): Uint8Array {
   const start = bytes.findLastIndex((byte) => byte < CONTINUED || byte >= BEGINNING)
   return (bytes[start] ?? 0) >= BEGINNING && bytes.length - start < LONGEST ? bytes.slice(start) : new Uint8Array()
 }
 
-/** The bytes of the parts, one after the other. */
+/** Concatenates the parts. */
 export function joinedBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
   let at = 0
@@ -71,27 +71,27 @@ function notUtf8(what: string, line: number, cause: unknown): OperationError {
   return new OperationError('body-invalid', `${what} is not UTF-8: line ${line} has a byte of another encoding.`, { cause })
 }
 
-/** The beginnings of texts in encodings of two and four bytes: their byte order marks, or an ASCII character with its zero bytes, twice. */
+/** First bytes of texts in encodings of two and four bytes: a byte order mark, or two ASCII characters with their zero bytes. */
 const WIDE: readonly (readonly [encoding: string, pattern: RegExp])[] = [
   ['UTF-32', /^(?:\u00FF\u00FE\0\0|\0\0\u00FE\u00FF|(?:[\u0001-\u007F]\0\0\0){2}|(?:\0\0\0[\u0001-\u007F]){2})/],
   ['UTF-16', /^(?:\u00FF\u00FE|\u00FE\u00FF|(?:[\u0001-\u007F]\0){2}|(?:\0[\u0001-\u007F]){2})/],
 ]
 const MARK = 0xfe
 
-/** What a compressed file or body begins with. */
+/** First bytes of a compressed file or body. */
 const GZIP = [0x1f, 0x8b]
 
 function refuseOthers(bytes: Uint8Array, what: string): void {
   if (GZIP.every((byte, index) => bytes[index] === byte))
     throw new OperationError('body-invalid', `${what} is compressed with gzip; text in UTF-8 is expected.`)
-  // All of them have a zero byte, or a byte of a mark, at once.
+  // All of these encodings have a zero byte or a byte of a mark among the first two bytes.
   if (bytes[0] !== 0 && bytes[1] !== 0 && (bytes[0] ?? 0) < MARK) return
   const start = String.fromCharCode(...bytes.subarray(0, 8))
   const encoding = WIDE.find(([, pattern]) => pattern.test(start))?.[0]
   if (encoding !== undefined) throw new OperationError('body-invalid', `${what} is in ${encoding}; UTF-8 is expected.`)
 }
 
-/** From 1. A lenient reading has something else in the place of what is not UTF-8. */
+/** Number of the line with the first bad byte, from 1: the first difference after lenient decoding and encoding. */
 function lineOfFault(bytes: Uint8Array): number {
   const written = new TextEncoder().encode(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes))
   let line = 1
@@ -107,16 +107,16 @@ function lineFeedsIn(text: string): number {
 
 const ENCODER = new TextEncoder()
 
-/** Code units that are counted one by one as fast as they are encoded. */
+/** Maximum length of a text that is counted unit by unit; for longer texts, encoding is faster. */
 const SHORT = 500
 
-/** Code units that are encoded at a time to count their bytes. */
+/** Number of code units that are encoded at a time to count their bytes. */
 const STRETCH = 16_384
 
-/** UTF-8 bytes of one UTF-16 code unit at most. */
+/** Maximum number of UTF-8 bytes of one UTF-16 code unit. */
 const WIDEST = 3
 
-/** UTF-8 bytes of a text; half of a surrogate pair is encoded as U+FFFD. The platform encodes a long text in a fiftieth of the time in which its units are looked at. */
+/** Number of UTF-8 bytes of a text; a lone surrogate counts as U+FFFD. For long texts, encoding takes a fiftieth of the time of counting unit by unit. */
 export function utf8Length(text: string): number {
   if (text.length <= SHORT) return lengthOfShort(text)
   const into = new Uint8Array(Math.min(text.length, STRETCH) * WIDEST)

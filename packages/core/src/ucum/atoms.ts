@@ -1,9 +1,9 @@
-/** An atom of UCUM: a factor of base units, each with its exponent. */
+/** An atom of UCUM: a factor times base units with exponents. */
 export interface UnitAtom {
   readonly factor: number
   /** Base units with their exponents; empty for plain numbers. */
   readonly base: readonly (readonly [unit: string, exponent: number])[]
-  /** True when it takes prefixes. */
+  /** True if the atom allows prefixes. */
   readonly isMetric: boolean
 }
 
@@ -32,8 +32,8 @@ function plain(factor: number, base: UnitAtom['base']): UnitAtom {
 }
 
 /**
- * The atoms that are understood: those of clinical practice. Arbitrary units such as `[IU]` are base units of their own, and so is the
- * mole. Units on scales of their own, such as degrees, are not here: a factor does not convert them.
+ * The supported atoms: those of clinical practice. Arbitrary units such as `[IU]` are base units of their own, and so is the mole. Units on special
+ * scales, such as degrees Celsius, are not included, because a factor cannot convert them.
  *
  * @see https://ucum.org/ucum
  */

@@ -2,11 +2,11 @@ import type { ComputedSystem } from '../code-system/index.js'
 import type { JsonObject } from '../json/index.js'
 import { type UcumLibrary, MAX_LENGTH, unitReader } from './unit-reader.js'
 
-/** The version of UCUM that `@lhncbc/ucum-lhc` 7 has the units of. */
+/** The version of UCUM whose units `@lhncbc/ucum-lhc` 7 contains. */
 const VERSION = '2.2'
 const SYSTEM = 'http://unitsofmeasure.org'
 
-/** What the base units measure, as UCUM names it. */
+/** Base units by the property that they measure, as UCUM names it. */
 const BASE_UNITS: ReadonlyMap<string, string> = new Map([
   ['length', 'm'],
   ['time', 's'],
@@ -18,10 +18,10 @@ const BASE_UNITS: ReadonlyMap<string, string> = new Map([
 ])
 
 /**
- * Units of measure (`http://unitsofmeasure.org`), by `@lhncbc/ucum-lhc`, which the caller passes: `ucum(UcumLhcUtils.getInstance())`. A code is its
- * own display; its parts by name are a designation, its base units the property `canonical`. Filters: `canonical` (`=` a unit, `in` units separated
- * by commas), and `property =` what a base unit measures, such as `mass`. Value sets: `http://unitsofmeasure.org/vs` of all units, and
- * `http://unitsofmeasure.org/vs/<unit>` of those that can be compared with a unit. Lists are those of the value set of common units.
+ * Units of measure (`http://unitsofmeasure.org`), based on `@lhncbc/ucum-lhc`, which the caller passes: `ucum(UcumLhcUtils.getInstance())`. A code is its
+ * own display; the names of its parts are a designation, its base units the property `canonical`. Filters: `canonical` (`=` a unit, `in` units separated
+ * by commas), and `property =` a property that a base unit measures, such as `mass`. Value sets: `http://unitsofmeasure.org/vs` of all units, and
+ * `http://unitsofmeasure.org/vs/<unit>` of the units comparable with a unit. Where codes have to be listed, those of the value set of common units are.
  *
  * @see https://ucum.org/ucum
  * @see https://hl7.org/fhir/R4/ucum.html
@@ -55,18 +55,18 @@ export function ucum(library: UcumLibrary): ComputedSystem {
   }
 }
 
-/** What is known of a code: the concept of a unit, or what is wrong with it. */
+/** A code that was read: the concept of a unit, or the reason why it is invalid. */
 interface Unit {
   readonly concept?: JsonObject
-  /** Its base units; `undefined` where it cannot be compared. */
+  /** Its base units; `undefined` if the unit cannot be compared. */
   readonly canonical?: string | undefined
   readonly wrong?: string
 }
 
-/** More than the common units. */
+/** Size of the cache; larger than the number of common units. */
 const MOST_KEPT = 2_000
 
-/** Reads units. The library takes 50 µs for one, and resources have the same few. */
+/** Reads units through a cache: the library takes 50 µs for one unit, and resources use the same few. */
 function keptUnits(library: UcumLibrary): (code: string) => Unit {
   const reader = unitReader(library)
   const kept = new Map<string, Unit>()
@@ -94,7 +94,7 @@ function valueSet(url: string, include: JsonObject): JsonObject {
   return { resourceType: 'ValueSet', url, status: 'active', compose: { include: [{ system: SYSTEM, ...include }] } }
 }
 
-/** The units of which a filter wants a comparable one; `undefined` for a filter that is not of units. */
+/** The units with which a filter requires codes to be comparable; `undefined` for an unsupported filter. */
 function wantedUnits(property: string, op: string, value: string): readonly string[] | undefined {
   if (property === 'property' && op === '=') {
     const unit = BASE_UNITS.get(value)

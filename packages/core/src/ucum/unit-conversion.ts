@@ -2,7 +2,7 @@ import type { UnitConversion } from '../fhirpath/index.js'
 import { UNIT_ATOMS, UNIT_PREFIXES, type UnitAtom } from './atoms.js'
 import { unitReader, type UcumLibrary } from './unit-reader.js'
 
-/** The factor that converts an amount from the UCUM unit `from` to the unit `to`; `undefined` when the units are not comparable or not known. */
+/** Returns the factor that converts an amount from the UCUM unit `from` to the unit `to`; `undefined` if the units are not comparable or unknown. */
 export function convertUnit(from: string, to: string): number | undefined {
   if (from === to) return 1
   const [source, target] = [measureOf(from), measureOf(to)]
@@ -10,8 +10,8 @@ export function convertUnit(from: string, to: string): number | undefined {
 }
 
 /**
- * Makes a unit conversion with `@lhncbc/ucum-lhc`. Common clinical units are converted without it, which is faster. Units that do not start at the
- * same zero, such as degrees, or are not multiples of each other have no factor.
+ * Creates a unit conversion based on `@lhncbc/ucum-lhc`. Common clinical units are converted without the library, which is faster. Units with different
+ * zero points, such as degrees Celsius, and units that are not multiples of each other have no factor.
  */
 export function ucumConversion(library: UcumLibrary): UnitConversion {
   const reader = unitReader(library)
@@ -31,10 +31,10 @@ export function ucumConversion(library: UcumLibrary): UnitConversion {
 
 const ROUNDING = 1e-12
 
-/** A unit taken apart: how many base units it is, and of what kind. */
+/** A parsed unit: its size in base units, and their kind. */
 export interface UnitMeasure {
   readonly factor: number
-  /** The base units with their exponents in one text; two units compare when theirs are equal. */
+  /** The base units with their exponents as one text; units with equal texts are comparable. */
   readonly kind: string
 }
 
@@ -42,9 +42,9 @@ const MAX_LENGTH = 100
 const COMPONENT = /^(?:([1-9]\d{0,8})|10\*([+-]?\d{1,2})|(\D.*?)([+-]?\d)?)$/
 
 /**
- * Takes a UCUM code apart: atoms with prefixes and exponents, joined by `.` and `/`; annotations in braces count as one.
+ * Parses a UCUM code: atoms with prefixes and exponents, joined by `.` and `/`; annotations in braces count as the number one.
  *
- * @returns `undefined` for what is not understood: parentheses, degrees, rare atoms.
+ * @returns `undefined` for codes that are not supported: parentheses, degrees, rare atoms.
  */
 export function measureOf(code: string): UnitMeasure | undefined {
   if (code.length > MAX_LENGTH) return undefined

@@ -1,22 +1,22 @@
-/** Distinguishes valid codes from others, and names them. */
+/** Checks UCUM codes, and names their parts. */
 interface UnitReader {
-  /** Why a code is not valid, for people; `undefined` when it is. */
+  /** Human-readable reason why a code is invalid; `undefined` for a valid code. */
   wrongIn(code: string): string | undefined
   /** The names of the parts of a valid code: `(milligram) / (deciliter)`. */
   nameOf(code: string): string
-  /** The code without annotations, which have no meaning; `1` when nothing is left. */
+  /** The code without annotations, which have no meaning; `1` if nothing else is left. */
   plain(code: string): string
 }
 
-/** Longer codes are not read. */
+/** Longer codes are invalid. */
 export const MAX_LENGTH = 250
-/** The library looks codes up in plain objects, so it takes these for units. */
+/** Names that the library mistakes for units, because it looks codes up in plain objects. */
 const NO_UNITS = Object.getOwnPropertyNames(Object.prototype)
-/** Blanks are not in the specification; they are common in annotations nevertheless. */
+/** Allows spaces, which the specification does not, because they are common in annotations. */
 const ANNOTATION = /^\{[\x20-\x7a\x7c\x7e]*\}$/
 const PLAIN = /^[\x21-\x7e]*$/
 
-/** Reads codes with a library, which is not trusted with what it does not expect. */
+/** Reads codes with a library. Input that the library may handle incorrectly is not passed to it. */
 export function unitReader(library: UcumLibrary): UnitReader {
   const isUnit = (code: string): boolean => {
     if (/^[1-9][0-9]*$/.test(code)) return true
@@ -49,7 +49,7 @@ function unknownPart(tokens: readonly UnitToken[], isUnit: (code: string) => boo
   return `The ${wrong.kind} '${wrong.text}' is unknown at character ${wrong.start + 1}`
 }
 
-/** An annotation alone is a unit, the unity. */
+/** The code without annotations. An annotation that stands alone is the unit `1`. */
 function withoutAnnotations(tokens: readonly UnitToken[]): string {
   return tokens
     .map((token, i) => (token.kind === 'annotation' ? (standsAlone(tokens, i) ? '1' : '') : token.text + (token.exponent ?? '')))
@@ -76,22 +76,21 @@ function nameOf(tokens: readonly UnitToken[], symbolName: (symbol: string) => st
   return texts.join('').trim()
 }
 
-/** A piece of a UCUM code, and its position. */
+/** A token of a UCUM code, with its position. */
 interface UnitToken {
   readonly kind: 'operator' | 'number' | 'annotation' | 'unit'
   /** `.`, `/`, `(`, `)`; a number; an annotation with its braces; a unit with its prefix and without its exponent. */
   readonly text: string
-  /** Of a unit; absent when none is written. */
+  /** The exponent of a unit; absent if none is written. */
   readonly exponent?: string
-  /** Place of the first character, from 0. */
+  /** Index of the first character, from 0. */
   readonly start: number
 }
 
 const OPERATORS = './()'
 
 /**
- * Takes a UCUM code apart at its operators and annotations, whether it makes sense or not; `undefined` where an annotation or bracket does
- * not end.
+ * Splits a UCUM code at its operators and annotations, without checking its meaning; `undefined` if an annotation or bracket is not closed.
  *
  * @see https://ucum.org/ucum sections 2.1 and 2.2
  */
@@ -129,7 +128,7 @@ function tokenOf(text: string, start: number): UnitToken {
   return { kind: 'unit', text: text.slice(0, end), start, ...(end < text.length && { exponent: text.slice(end) }) }
 }
 
-/** Where the exponent begins. */
+/** Index at which the exponent begins. */
 function unitEnd(text: string): number {
   let end = text.length
   while (isDigit(text.charAt(end - 1))) end--
@@ -140,7 +139,7 @@ function isDigit(character: string): boolean {
   return character >= '0' && character <= '9'
 }
 
-/** The part of `UcumLhcUtils` of `@lhncbc/ucum-lhc` that is called: `UcumLhcUtils.getInstance()` fits. */
+/** The methods of `UcumLhcUtils` of `@lhncbc/ucum-lhc` that are called: `UcumLhcUtils.getInstance()` implements them. */
 export interface UcumLibrary {
   validateUnitString(code: string): {
     readonly status: string

@@ -1,12 +1,12 @@
-/** A value, or the promise of it where something has to be waited for. */
+/** A value, or the promise of a value that is not yet available. */
 export type Awaitable<T> = T | Promise<T>
 
-/** What `make` makes of a value, at once where the value is there: what is never waited for takes no turn behind other work, and no promise (bench `http`). */
+/** Applies `make` to a value, immediately if it is available: then no promise is created, and other work does not run in between (bench `http`). */
 export function after<T, R>(value: Awaitable<T>, make: (value: T) => Awaitable<R>): Awaitable<R> {
   return isPending(value) ? value.then(make) : make(value)
 }
 
-/** The result of the work, or what `failed` makes of its failure: `try` and `catch` for work that need not be waited for. */
+/** Returns the result of the work, or the result of `failed` for its error: `try` and `catch` for work that may be synchronous. */
 export function attempt<T, R>(work: () => Awaitable<T>, failed: (error: unknown) => Awaitable<R>): Awaitable<T | R> {
   try {
     const result = work()
@@ -16,7 +16,7 @@ export function attempt<T, R>(work: () => Awaitable<T>, failed: (error: unknown)
   }
 }
 
-/** Does the work, and `end` after it, whatever becomes of it: `try` and `finally` in the same way. */
+/** Runs the work, and then `end`, whether or not the work failed: `try` and `finally` for work that may be synchronous. */
 export function attemptTo<T>(work: () => Awaitable<T>, end: () => void): Awaitable<T> {
   const ended = <R>(result: R): R => {
     end()
@@ -29,7 +29,7 @@ export function attemptTo<T>(work: () => Awaitable<T>, end: () => void): Awaitab
   return after(attempt(work, failed), ended)
 }
 
-/** What is loaded by the first call, and kept. What could not be loaded is tried again by the next one. */
+/** Returns a function that loads a value at its first call and keeps it. After a failure, the next call tries again. */
 export function onDemand<T>(load: () => Promise<T>): () => Promise<T> {
   let loaded: Promise<T> | undefined
   const forget = (): void => {
@@ -44,7 +44,7 @@ export function onDemand<T>(load: () => Promise<T>): () => Promise<T> {
   }
 }
 
-/** True for what has to be waited for, of whatever library of promises. */
+/** True for a promise, or any other object with the method `then`. */
 export function isPending<T>(value: Awaitable<T>): value is Promise<T> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
 }

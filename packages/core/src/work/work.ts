@@ -1,7 +1,7 @@
-/** Long work that can be interrupted: it yields every few hundred steps, and returns its result. */
+/** Long work that can be interrupted: a generator that yields every few hundred steps, and returns the result. */
 export type Work<T> = Generator<void, T, void>
 
-/** Does the work in one go. */
+/** Runs the work to its end without interruption. */
 export function finished<T>(work: Work<T>): T {
   for (;;) {
     const step = work.next()
@@ -9,7 +9,7 @@ export function finished<T>(work: Work<T>): T {
   }
 }
 
-/** What `change` makes of each item, one after the other. */
+/** The results of `change` for the items, one after the other. */
 export function* mapped<T, R>(items: Iterable<T>, change: (item: T) => Work<R>): Work<readonly R[]> {
   const changed: R[] = []
   for (const item of items) {
@@ -20,8 +20,8 @@ export function* mapped<T, R>(items: Iterable<T>, change: (item: T) => Work<R>):
 }
 
 /**
- * Work that is done once, however many need its result at the same time: the caller that continues it does the next piece. Work that failed
- * is started again by the next caller.
+ * Work that is done once, even if several callers need its result at the same time: whichever caller continues does the next piece. After a failure, the
+ * next caller starts it again.
  */
 export function sharedWork<T>(make: () => Work<T>): () => Work<T> {
   let work: Work<T> | undefined
