@@ -15,7 +15,10 @@ const BYTES_PER_CHARACTER = 100
 const MOST_PATTERNS = 100
 const BYTES_PER_PATTERN = 50_000
 
-/** A class, so that it can be recognised in the cache. All expressions are dropped when it is full: that makes lookups cheaper than dropping the oldest (bench `validate`). */
+/**
+ * A class, so that it can be recognised in the cache. When it is full, all expressions are dropped, because dropping only the oldest would make lookups
+ * more expensive (bench `validate`).
+ */
 class Expressions {
   readonly paths = new Map<string, CompiledPath>()
   readonly patterns = new LRUCache<string, { readonly regex: LinearRegex | undefined }>({ max: MOST_PATTERNS })
