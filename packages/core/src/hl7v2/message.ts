@@ -143,11 +143,7 @@ function leafAt(parsed: Parsed, text: string): string | undefined {
   const path = readPath(text)
   const line = findSegment(parsed, path.segment, path.occurrence)
   if (line === undefined) return undefined
-  return leafOf(
-    parsed.source,
-    { start: parsed.lines.starts[line] ?? 0, end: parsed.lines.ends[line] ?? 0 },
-    { path, separators: parsed.separators },
-  )
+  return leafOf(textAt(parsed, line), path, parsed.separators)
 }
 
 function withValue(parsed: Parsed, text: string, value: string): string {
