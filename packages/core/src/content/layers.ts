@@ -65,7 +65,7 @@ export function storageLayer(storage: Storage, name = 'storage', parsed: Parser 
 /** Returns the parsed resource. */
 type Parser = (stored: StoredResource) => JsonObject | Promise<JsonObject>
 
-/** By type, the list that engines turn into an index with all its content. */
+/** For each type, the list that engines turn into an index with all its content. */
 const INDEXED: ReadonlyMap<string, string> = new Map([
   ['CodeSystem', 'concept'],
   ['ConceptMap', 'group'],

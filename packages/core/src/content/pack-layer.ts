@@ -14,7 +14,7 @@ const MAX_HEADER = 40
 /** The definitions of one resource type. */
 interface PackedType {
   readonly resourceType: string
-  /** By member, the values of all definitions in their order: the members by which they are found, and the status. */
+  /** Values of all definitions, in their order, for each member by which they are found and for the status. */
   readonly columns: ReadonlyMap<string, readonly unknown[]>
   /** Offset of each definition, and the end of the last. */
   readonly starts: readonly number[]

@@ -51,7 +51,7 @@ export interface CacheKind<T extends object> {
   readonly make: (definition: Definition) => T
 }
 
-/** Returns what `kind.make` makes of the definition, made once per content. For a definition without a key it is made on every call and never shared. */
+/** Returns the result of `kind.make` for a definition, computed once per content. Without a key, it is computed on every call and never shared. */
 export function cached<T extends object>(cache: Cache, kind: CacheKind<T>, definition: Definition): T {
   if (definition.key === undefined) return kind.make(definition)
   const key = `${kind.name} ${definition.key}`

@@ -33,7 +33,7 @@ export interface ValidationPolicy {
   readonly rules?: RuleSettings | undefined
 }
 
-/** By kind of finding: the severity to report it with, or a rule of the host that finds it. */
+/** For each kind of finding, the severity to report it with, or a rule of the host that finds it. */
 export type RuleSettings = Readonly<Record<string, RuleSeverity | HostRule>>
 
 /** Severity to report a kind of finding with; `off`: it is not reported. */

@@ -28,8 +28,8 @@ export function longKind<T extends object>(kind: LongKind<T>): CachedKind<T> {
 }
 
 /**
- * Returns what `kind.make` makes of the definition, made once per content, while other work runs in between. Concurrent requests wait for the same
- * result. For a definition without key it is made on every call and never shared.
+ * Returns the result of `kind.make` for a definition, computed once per content, while other work runs in between. Concurrent requests wait for the
+ * same result. Without a key, it is computed on every call and never shared.
  */
 export function cachedWork<T extends object>(ctx: OperationContext, kind: CachedKind<T>, definition: Definition): Promise<T> {
   if (definition.key === undefined) return createPace(ctx).run(makeOf(kind, definition))

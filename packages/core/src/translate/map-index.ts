@@ -121,9 +121,9 @@ const STEPS = 256
 interface Elements {
   /** Numbers of the elements of each code. Most codes have one element, which needs no list. */
   readonly bySource: Map<string, number | number[]>
-  /** By element, the code of its only target, or the whole element. */
+  /** For each element, the code of its only target, or the whole element. */
   readonly targets: (string | JsonObject)[]
-  /** By element, the equivalence of its only target. */
+  /** For each element, the equivalence of its only target. */
   readonly equivalences: string[]
   readonly displays: Displays
   readonly targetDisplays: Displays

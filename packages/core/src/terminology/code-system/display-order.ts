@@ -180,7 +180,7 @@ function smallerChild(runs: readonly Run[], parent: number): number | undefined 
 
 /** The words of displays by concept: each concept has a range of the other lists. */
 interface DisplayWords {
-  /** By concept, the start of its range; the last element is the end. */
+  /** Start of the range of each concept; the last element is the end. */
   readonly starts: Uint32Array
   /** Numbers of words; words are numbered in alphabetic order. */
   readonly words: Uint32Array

@@ -28,9 +28,9 @@ export function* depthFirst(parents: readonly (readonly number[])[]): Work<Depth
 
 interface Walk {
   readonly order: Uint32Array
-  /** The new number by old number. */
+  /** The new number of each old number. */
   readonly place: Uint32Array
-  /** By new number, the end of the range of descendants found at first visits. */
+  /** For each new number, the end of the range of descendants found at first visits. */
   readonly end: Uint32Array
   /** True if a concept can be reached on two paths. */
   many: boolean

@@ -135,7 +135,7 @@ const OTHER_RELATIONS: ReadonlySet<string | undefined> = new Set(['grouped-by', 
 /** The concepts of a CodeSystem in the order of definition. */
 interface ConceptList extends CodeComparison {
   readonly concepts: readonly JsonObject[]
-  /** By concept, the positions of its parents, by nesting and by the properties `parent` and `child`. */
+  /** For each concept, the positions of its parents, by nesting and by the properties `parent` and `child`. */
   readonly parents: readonly number[][]
 }
 

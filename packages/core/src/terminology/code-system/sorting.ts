@@ -9,7 +9,7 @@ export interface Column {
 /** Rows sorted by a number, ascending. */
 export interface CountingOrder {
   readonly order: Uint32Array
-  /** By number, the start of its rows; the last element is the end. */
+  /** Start of the rows of each number; the last element is the end. */
   readonly starts: Uint32Array
 }
 

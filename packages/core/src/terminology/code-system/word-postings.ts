@@ -15,7 +15,7 @@ export interface WordPostings {
   readonly texts: readonly string[]
   /** Returns the range of words with this beginning. */
   readonly range: (start: string) => readonly [from: number, to: number]
-  /** By word, the start of its range; the last element is the end. */
+  /** Start of the range of each word; the last element is the end. */
   readonly starts: Uint32Array
   readonly concepts: Uint32Array
   /** Position of the word in the folded display, at most `FAR`. */
