@@ -6,7 +6,7 @@ export type ErrorCode = keyof typeof ERRORS
 
 /** Maps each error code to its FHIR issue type (`issue`, from the R4 issue-type value set) and its HTTP status (`status`). */
 export const ERRORS = {
-  // The request
+  // Request
   'body-invalid': { status: 400, issue: 'invalid' },
   'body-structure': { status: 400, issue: 'structure' },
   'body-too-long': { status: 413, issue: 'too-long' },
@@ -23,12 +23,12 @@ export const ERRORS = {
   'search-invalid': { status: 400, issue: 'invalid' },
   'search-unsupported': { status: 400, issue: 'not-supported' },
   throttled: { status: 429, issue: 'throttled' },
-  // Who asks
+  // Caller
   'token-missing': { status: 401, issue: 'login' },
   'token-malformed': { status: 400, issue: 'invalid' },
   'token-invalid': { status: 401, issue: 'login' },
   forbidden: { status: 403, issue: 'forbidden' },
-  // What is asked for
+  // Target of the request
   'not-found': { status: 404, issue: 'not-found' },
   deleted: { status: 410, issue: 'deleted' },
   'profile-not-found': { status: 400, issue: 'not-found' },
@@ -54,7 +54,7 @@ export const ERRORS = {
   'bot-failed': { status: 422, issue: 'processing' },
   'bot-timeout': { status: 422, issue: 'timeout' },
   'bot-too-costly': { status: 422, issue: 'too-costly' },
-  // The services that we depend on
+  // Storage and other services
   aborted: { status: 503, issue: 'timeout' },
   'storage-unavailable': { status: 503, issue: 'transient' },
   'storage-timeout': { status: 503, issue: 'timeout' },
