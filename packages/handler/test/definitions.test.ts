@@ -30,6 +30,7 @@ describe('the definitions that engines use', () => {
   it('are found by their url, read by their id, and have one version', async () => {
     const found = await get(`/ValueSet?url=${GENDER}`)
     expect([at(found.json, 'total'), idsOf(found)]).toEqual([1, ['administrative-gender']])
+    expect(await Promise.all(['4.0.1', '4.0.0'].map((version) => total(`/ValueSet?url=${GENDER}|${version}`)))).toEqual([1, 0])
     const read = await get('/ValueSet/administrative-gender')
     expect([read.status, at(read.json, 'url'), read.headers.etag]).toEqual([200, GENDER, 'W/"1"'])
     expect((await get('/ValueSet/administrative-gender/_history/1')).status).toBe(200)

@@ -87,6 +87,11 @@ const TERMS: readonly (readonly [query: string, condition: string])[] = [
   ['Observation?subject:identifier=http://s|1', 'subject:identifier[value eq 1 & system eq http://s]'],
   ['CarePlan?instantiates-canonical=http://x/y|2', 'instantiates-canonical[value eq http://x/y|2 & system absent]'],
   // uris
+  ['ValueSet?url=http://x/vs|1.2', 'and(url[value eq http://x/vs], version[value eq 1.2])'],
+  ['ValueSet?url=http://x/vs|1,http://x/b', 'or(and(url[value eq http://x/vs], version[value eq 1]), url[value eq http://x/b])'],
+  [String.raw`ValueSet?url=http://x/vs\|1`, 'url[value eq http://x/vs|1]'],
+  ['ValueSet?url=http://x/vs|', 'url[value eq http://x/vs]'],
+  ['Subscription?url=http://x|1', 'url[value eq http://x|1]'],
   ['ValueSet?url=http://x/vs', 'url[value eq http://x/vs]'],
   ['ValueSet?url:below=http://x/a', 'or(url[value eq http://x/a], url[value prefix http://x/a/])'],
   ['ValueSet?url:above=http://x/a/b', 'url[value in http://x/a/b http://x/a/ http://x/a http://x/ http://x]'],

@@ -1,6 +1,10 @@
 import { isString } from '../../json/index.js'
-import { unescaped } from '../written-values.js'
-import type { SearchKind } from './kind.js'
+import type { Condition } from '../../storage/index.js'
+import { allOf, anyOf, entryCondition } from '../filter/conditions.js'
+import type { FilterScope } from '../filter/filter-scope.js'
+import type { SearchParameter } from '../parameters/search-parameter.js'
+import { splitUnescaped, unescaped } from '../written-values.js'
+import type { Ask, SearchKind } from './kind.js'
 
 export const uriKind: SearchKind = {
   name: 'uri',
@@ -13,7 +17,27 @@ export const uriKind: SearchKind = {
     if (modifier !== 'below') return [[{ field: 'value', op: 'eq', operand: uri }]]
     return [[{ field: 'value', op: 'eq', operand: uri }], [{ field: 'value', op: 'prefix', operand: uri.endsWith('/') ? uri : `${uri}/` }]]
   },
+  resolvers: new Map([['', parseUris]]),
   sortField: () => 'value',
+}
+
+function parseUris(scope: FilterScope, parameter: SearchParameter, asks: readonly Ask[]): Condition {
+  const isCanonical = parameter.code === 'url' && scope.options.parameters.find(scope.type, 'version') !== undefined
+  return anyOf(
+    asks.map((ask) => (isCanonical ? canonicalCondition(parameter.code, ask) : entryCondition(parameter.code, uriKind.alternatives(ask)))),
+  )
+}
+
+/**
+ * What follows a bar in the url of a definition is its version.
+ *
+ * @see https://hl7.org/fhir/R4/search.html#uri
+ */
+function canonicalCondition(code: string, ask: Ask): Condition {
+  const [url = '', ...others] = splitUnescaped(ask.value, '|')
+  const found = entryCondition(code, uriKind.alternatives({ ...ask, value: url }))
+  const version = unescaped(others.join('|'))
+  return version === '' ? found : allOf([found, entryCondition('version', [[{ field: 'value', op: 'eq', operand: version }]])])
 }
 
 /** Returns the URI and all its parents: `http://a/b`, `http://a/b/` and `http://a/b/c` for `http://a/b/c`. */
