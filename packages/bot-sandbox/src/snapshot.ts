@@ -45,17 +45,14 @@ export function takeSnapshot(memory: WebAssembly.Memory, { stackBytes, allocate 
   const heap = words.slice(stack.to, used)
   const endPlace = findEndOfHeap(words, { low, used, allocate })
   const heapEnd = (): number => (words[endPlace] ?? size) / 4
-  const unused = piecesOf(words, new Uint32Array(stack.to - highFrom), highFrom).map(({ live }) => ({
-    live,
-    kept: ZEROS.subarray(0, live.length),
-  }))
-  const pieces = [...piecesOf(words, low, 0), ...unused, ...piecesOf(words, heap, stack.to)]
+  const stackInUse = new Uint8Array(memory.buffer, highFrom * 4, (stack.to - highFrom) * 4)
   const isWhole = (): boolean => memory.buffer.byteLength === size
   const restore = (): void => {
     if (!isWhole()) throw new Error('The memory of the engine has grown.')
     const end = heapEnd()
-    // Most is as it was, and to compare takes less than to write.
-    for (const { live, kept } of pieces) if (Buffer.compare(live, kept) !== 0) live.set(kept)
+    words.set(low)
+    stackInUse.fill(0)
+    words.set(heap, stack.to)
     words.fill(0, used, end)
   }
   const changes = (): Changes | undefined => {
@@ -72,24 +69,6 @@ export function takeSnapshot(memory: WebAssembly.Memory, { stackBytes, allocate 
   restore()
   if (usedWords(words) > used) throw new Error('The memory of the engine cannot be set back.')
   return { isWhole, restore, changes }
-}
-
-/** A piece of the memory, and what it was. */
-interface Piece {
-  readonly live: Uint8Array
-  readonly kept: Uint8Array
-}
-
-const PIECE = 16 * 1024
-
-/** @param kept What the words from `start` on were. */
-function piecesOf(words: Uint32Array, kept: Uint32Array, start: number): readonly Piece[] {
-  const bytesOf = (whole: Uint32Array, from: number, to: number): Uint8Array =>
-    new Uint8Array(whole.buffer, whole.byteOffset + from * 4, (to - from) * 4)
-  return Array.from({ length: Math.ceil((kept.length * 4) / PIECE) }, (_, at) => {
-    const [from, to] = [(at * PIECE) / 4, Math.min(((at + 1) * PIECE) / 4, kept.length)]
-    return { live: bytesOf(words, start + from, start + to), kept: bytesOf(kept, from, to) }
-  })
 }
 
 /** Words that have changed together, and the place of the first. */
