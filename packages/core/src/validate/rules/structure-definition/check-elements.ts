@@ -1,5 +1,5 @@
 import { quoted } from '../../../errors/index.js'
-import { isSubtype, type FhirNode, type TypeDefinition } from '../../../fhirpath/index.js'
+import { isSubtype, type FhirNode, type TypeDefinition, type TypeModel } from '../../../fhirpath/index.js'
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
@@ -7,7 +7,7 @@ import { resourceOf, type Run } from '../../run/run.js'
 import { DEFINITION_SNAPSHOT } from '../profile/applied-profiles.js'
 import { expressionProblem } from '../expression/expression-problem.js'
 import { checkBinding } from './check-element-binding.js'
-import { elementAtPath } from '../../profile/element-at-path.js'
+import { elementAtPath, stepInto } from '../../profile/element-at-path.js'
 import { checkChanges, isMarked } from './check-changes.js'
 import { checkSlices } from './check-slices.js'
 import { slicedElements } from './slice-numbers.js'
@@ -131,7 +131,7 @@ function checkPlace({ run, definition, isConstraint }: DifferentialCheck, { node
 }
 
 /** Checks that the constraints on an element can be parsed and name existing elements. If there is a snapshot, its constraints are checked instead. */
-function checkExpressions({ run, definition }: DifferentialCheck, { node, place }: ElementCheck): void {
+function checkExpressions({ run, definition }: DifferentialCheck, { node, path }: ElementCheck): void {
   const isWhole = childrenOf(run, definition, 'snapshot').length === 0
   for (const constraint of childrenOf(run, node, 'constraint')) {
     const [key, expression] = [textOf(constraint, 'key'), textOf(constraint, 'expression')]
@@ -139,7 +139,7 @@ function checkExpressions({ run, definition }: DifferentialCheck, { node, place 
       run.findings.report(DEFINITION_EXPRESSION, constraint, { text, severity, code: 'informational' })
     if (key === undefined) say('The constraint has no key, so nothing can refer to it.', 'warning')
     else if (expression === undefined) say(`The constraint ${quoted(key)} has no expression, so it cannot be checked.`, 'information')
-    else if (isWhole) checkExpression(run, constraint, { expression, types: place?.types ?? [] })
+    else if (isWhole) checkExpression(run, constraint, { expression, path })
   }
 }
 
@@ -150,22 +150,44 @@ export function checkSnapshotExpressions(run: Run, definition: FhirNode): void {
     for (const constraint of childrenOf(run, element, 'constraint')) {
       const [source, expression] = [textOf(constraint, 'source'), textOf(constraint, 'expression')]
       if (expression !== undefined && (source === undefined || source === url))
-        checkExpression(run, constraint, { expression, types: elementAtPath(run.model, textOf(element, 'path') ?? '')?.types ?? [] })
+        checkExpression(run, constraint, { expression, path: textOf(element, 'path') ?? '' })
     }
 }
 
 interface Placed {
   readonly expression: string
-  readonly types: readonly TypeDefinition[]
+  readonly path: string
 }
 
-function checkExpression(run: Run, constraint: FhirNode, { expression, types }: Placed): void {
-  const problem = expressionProblem(expression, { model: run.model, focus: types })
+function checkExpression(run: Run, constraint: FhirNode, { expression, path }: Placed): void {
+  const { model } = run
+  const problem = expressionProblem(expression, {
+    model,
+    focus: elementAtPath(model, path)?.types ?? [],
+    resource: resourceAt(model, path),
+  })
   if (problem === undefined) return
   run.findings.report(DEFINITION_EXPRESSION, constraint, {
     text: `The expression of the constraint ${quoted(textOf(constraint, 'key') ?? '')} is invalid: ${problem.text}`,
     ...(!problem.isError && { severity: 'warning', code: 'business-rule' }),
   })
+}
+
+/** The type of `%resource` at a path; `undefined` in a data type, and in a resource within a resource, whose type is not known. */
+function resourceAt(model: TypeModel, path: string): TypeDefinition | undefined {
+  const [root = '', ...steps] = path.split('.')
+  const type = model.type(root)
+  if (type === undefined || !isResource(type)) return undefined
+  let types: readonly TypeDefinition[] = [type]
+  for (const step of steps) {
+    types = stepInto(model, types, step)?.types ?? []
+    if (types.some(isResource)) return undefined
+  }
+  return type
+}
+
+function isResource({ kind }: TypeDefinition): boolean {
+  return kind === 'resource'
 }
 
 /** Reports a type whose code has no value: such types are only for definitions of other releases, and R4 is the first without them. */
