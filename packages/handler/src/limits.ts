@@ -4,7 +4,7 @@ import type { TargetLimits } from './http/target.js'
 /** Bounds on a JSON body. */
 interface JsonLimits {
   readonly jsonDepth: number
-  /** Total number of members in all objects. The same limit applies to the number of lists, and to the number of values that contain no others. */
+  /** Total number of members in all objects. The same limit applies to the number of lists, and to the number of values that contain no others, in members or in lists. */
   readonly jsonMembers: number
   /** Characters of one string; base64 content is exempt. */
   readonly stringLength: number

@@ -9,7 +9,10 @@ import { firstProblem, placeIn } from './source.js'
 export interface StrictJsonOptions {
   /** Maximum nesting of objects and arrays. */
   readonly maxDepth: number
-  /** Maximum number of members of all objects, of lists, and of values without nested values, each: FHIR has no more lists or such values than members. */
+  /**
+   * Maximum number of members of all objects. It also limits the number of lists, and the number of strings, numbers, booleans, nulls and empty lists and
+   * objects, wherever they are: a list holds any number of them in one member. The three are counted separately.
+   */
   readonly maxMembers: number
   /** Maximum length of one string in characters; base64 content (`data`, `valueBase64Binary`) is exempt. Default: unlimited. */
   readonly maxString?: number

@@ -20,7 +20,7 @@ export { conceptOfKey, placedKey, MOST_PLACED, displayColumns, orderOver, type O
 export { chooseVersion, preparedChoice, type SystemChoice, type SystemFamily } from './code-system/system-family.js'
 export { conceptTexts, mainText, PREFERRED_FOR_LANGUAGE, shownText, statedTexts } from './concept-texts.js'
 export { hierarchyStep, codesText, languageStep, shownTextStep, textOrigin, versionStep } from './explain/steps.js'
-export { nearestOf, type Candidate, type NearItem, explainUnknownCode } from './explain/unknown-code.js'
+export { nearestOf, type Candidate, type NearItem, explainUnknownCode, MOST_NEAREST } from './explain/unknown-code.js'
 export { listable, readySet, testedSet, type FilterOperator } from './filter/concept-set.js'
 export { writtenCode } from './filter/filter-property.js'
 export { isElementList, isText, wrongMember, type ElementShape } from './element-shape.js'

@@ -1,7 +1,7 @@
 import { quoted } from '../errors/index.js'
 import type { Explain, ExplanationReason, ExplanationStep } from '../explain/index.js'
 import { stringAt } from '../json/index.js'
-import { nearestOf } from '../terminology/index.js'
+import { MOST_NEAREST, nearestOf } from '../terminology/index.js'
 import type { Pace } from '../context/index.js'
 import type { Direction, GroupIndex, MapIndex, Mapping } from './map-index.js'
 import type { UnmappedRule } from './mapping.js'
@@ -94,7 +94,9 @@ export async function explainGroup(explain: Explain, pace: Pace, { code, found, 
   })
   if (!explain.wantsNearest()) return
   const near = await nearestOf(pace, code.code, candidatesIn(asked.direction))
-  explain.nearest(near.map(({ item, distance }) => ({ coding: { system: code.system, code: item }, distance, by: 'code' })))
+  explain.nearest(
+    near.slice(0, MOST_NEAREST).map(({ item, distance }) => ({ coding: { system: code.system, code: item }, distance, by: 'code' })),
+  )
 }
 
 /** Explains how a group handles a code that it does not map. */

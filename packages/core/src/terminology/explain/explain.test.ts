@@ -260,6 +260,26 @@ describe('how an answer came about', () => {
     expect(explanation?.nearest).toEqual([{ coding: { system: cs('living'), code: 'cat' }, distance: 1, by: 'code' }])
   })
 
+  it('translate suggests at most five codes for a code, the most similar first', async () => {
+    const codes = ['abcduu', 'abcdvv', 'abcdww', 'abcdeu', 'abcdev', 'abcdew']
+    const { explanation } = await translate(ctx, {
+      conceptMap: {
+        resourceType: 'ConceptMap',
+        status: 'active',
+        group: [{ source: cs('living'), element: codes.map((code) => ({ code })) }],
+      },
+      coding: { system: cs('living'), code: 'abcdef' },
+      explain: true,
+    })
+    expect(explanation?.nearest.map(({ coding: { code }, distance }) => `${code} ${distance}`)).toEqual([
+      'abcdeu 1',
+      'abcdev 1',
+      'abcdew 1',
+      'abcduu 2',
+      'abcdvv 2',
+    ])
+  })
+
   it('closure tells the version', async () => {
     await closure(ctx, { name: 'table' })
     const { explanation } = await closure(ctx, { name: 'table', concepts: [{ system: cs('living'), code: 'cat' }], explain: true })

@@ -13,7 +13,8 @@ export interface UnknownCode {
   readonly code: string
 }
 
-const MOST = 5
+/** Maximum number of similar codes that an explanation lists for one code. */
+export const MOST_NEAREST = 5
 
 /** Records that a code does not exist, why, and which codes are written similarly. */
 export async function explainUnknownCode(explain: Explain | undefined, pace: Pace, { provider, code }: UnknownCode): Promise<void> {
@@ -48,7 +49,7 @@ function* candidatesIn(provider: CodeSystemProvider): Generator<Candidate<Named>
 
 function eachOnce(found: readonly NearItem<Named>[]): readonly NearItem<Named>[] {
   const concepts = new Set<number>()
-  return found.filter(({ item: [concept] }) => !concepts.has(concept) && concepts.add(concept)).slice(0, MOST)
+  return found.filter(({ item: [concept] }) => !concepts.has(concept) && concepts.add(concept)).slice(0, MOST_NEAREST)
 }
 
 function nearestCode(provider: CodeSystemProvider, { item: [concept, by], distance }: NearItem<Named>): NearestCode {
