@@ -64,6 +64,7 @@ type Change = Omit<ClosureResult, 'date' | 'explanation'>
 
 async function maintained(ctx: OperationContext, input: ClosureInput): Promise<Change> {
   checkInput(ctx, input, CLOSURE_INPUT)
+  checkpoint(ctx)
   checkName(input.name)
   const concepts = input.concepts ?? []
   if (concepts.length > 0 && input.since !== undefined) {

@@ -23,8 +23,10 @@ export type ExpansionFrame = Omit<ExpandResult, 'contains' | 'explanation'>
  */
 export function frameOf(selection: Selection, properties: ExpandResult['properties']): ExpansionFrame {
   const { scope, input, plan, members, segments, total } = selection
+  // What engines work with of its parts is no data: a result with that could not be sent to another thread.
+  const { includes: _includes, excludes: _excludes, ...valueSet } = plan.valueSet
   return {
-    valueSet: plan.valueSet,
+    valueSet,
     ...(input.includeDefinition === true && { withDefinition: true }),
     identifier: `urn:uuid:${scope.ctx.newId()}`,
     timestamp: scope.ctx.now().toISOString(),

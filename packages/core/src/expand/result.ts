@@ -44,7 +44,7 @@ export interface ExpansionParameter {
 
 /** The codes of a value set, or a page of them. */
 export interface ExpandResult extends Explained {
-  readonly valueSet: ValueSetDefinition
+  readonly valueSet: Pick<ValueSetDefinition, 'url' | 'version' | 'canonical' | 'resource'>
   /** True: `toValueSet` also writes `compose` and `contained` of the value set. Default false. */
   readonly withDefinition?: boolean
   /** `urn:uuid:` and a random UUID. */

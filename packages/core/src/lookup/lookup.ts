@@ -1,5 +1,5 @@
 import { formatCanonical } from '../content/index.js'
-import { explained, type ExplainOption, type OperationContext } from '../context/index.js'
+import { checkpoint, explained, type ExplainOption, type OperationContext } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
 import type { Explain } from '../explain/index.js'
 import {
@@ -77,6 +77,7 @@ export function lookup(ctx: OperationContext, input: LookupInput): Promise<Looku
 
 async function lookedUp(ctx: OperationContext, input: LookupInput): Promise<LookupResult> {
   checkInput(ctx, input, LOOKUP_INPUT)
+  checkpoint(ctx)
   const named = namedConcept(input)
   const own = withGivenSystem(ctx, input.codeSystem)
   const scope = await terminologyScope(own, {

@@ -124,36 +124,39 @@ const period = { measure: 'm', periodStart: '2026', periodEnd: '2026' }
 const copyOf = <T extends object>(resource: T): T => structuredClone(resource)
 
 const ANSWERS: readonly (readonly [string, (ctx: OperationContext) => Promise<object>])[] = [
-  ['translate', async () => translationParameters(await translate(ctx, { ...a, mapId: 'cm' }))],
+  ['translate', async (ctx) => translationParameters(await translate(ctx, { ...a, mapId: 'cm' }))],
   [
     'expand with all there is',
-    async () =>
+    async (ctx) =>
       toValueSet(await expand(ctx, { url, includeDesignations: true, includeDefinition: true, properties: ['other', 'parent', 'child'] })),
   ],
-  ['expand a code system', async () => toValueSet(await expand(ctx, { url: 'http://hl7.org/fhir/ValueSet/administrative-gender' }))],
-  ['look up', async () => lookupParameters(await lookup(ctx, { ...a, properties: ['*'] }))],
+  ['expand a code system', async (ctx) => toValueSet(await expand(ctx, { url: 'http://hl7.org/fhir/ValueSet/administrative-gender' }))],
+  ['look up', async (ctx) => lookupParameters(await lookup(ctx, { ...a, properties: ['*'] }))],
   [
     'validate a code',
-    async () => codeParameters(await validateCode(ctx, { url, codeableConcept: { coding: [{ ...a, display: 'Wrong' }] } })),
+    async (ctx) => codeParameters(await validateCode(ctx, { url, codeableConcept: { coding: [{ ...a, display: 'Wrong' }] } })),
   ],
-  ['validate a code in its system', async () => codeParameters(await validateCodeInSystem(ctx, { coding: { ...a, display: 'Wrong' } }))],
-  ['compare', async () => comparisonParameters(await compare(ctx, { thisValueSet: { url }, otherValueSet: { valueSet: copyOf(VALUES) } }))],
-  ['subsume', async () => subsumptionParameters(await subsumes(ctx, { system, codeA: 'a', codeB: 'b' }))],
+  ['validate a code in its system', async (ctx) => codeParameters(await validateCodeInSystem(ctx, { coding: { ...a, display: 'Wrong' } }))],
+  [
+    'compare',
+    async (ctx) => comparisonParameters(await compare(ctx, { thisValueSet: { url }, otherValueSet: { valueSet: copyOf(VALUES) } })),
+  ],
+  ['subsume', async (ctx) => subsumptionParameters(await subsumes(ctx, { system, codeA: 'a', codeB: 'b' }))],
   [
     'close',
-    async () => {
+    async (ctx) => {
       await closure(ctx, { name: 'n' })
       return toConceptMap(await closure(ctx, { name: 'n', concepts: [a, { system, code: 'b' }] }))
     },
   ],
-  ['validate', async () => toOperationOutcome(await validate(ctx, { resource: { ...PATIENT, gender: 'x' }, profiles: [PROFILE.url] }))],
-  ['snapshot of a profile', async () => (await generateSnapshot(ctx, { url: PROFILE.url })).definition],
-  ['snapshot of a type', async () => (await generateSnapshot(ctx, { url: PROFILE.baseDefinition })).definition],
-  ['JSON Schema', async () => (await jsonSchema(ctx, { url: PROFILE.url })).schema],
-  ['evaluate', async () => toMeasureReport(await evaluateMeasure(ctx, period))],
-  ['evaluate with lists', async () => toMeasureReport(await evaluateMeasure(ctx, { ...period, reportType: 'subject-list' }))],
-  ['data requirements', async () => toLibrary(await dataRequirements(ctx, period))],
-  ['collect data', async () => collectedParameters(await collectData(ctx, { ...period, subject: 'p' }))],
+  ['validate', async (ctx) => toOperationOutcome(await validate(ctx, { resource: { ...PATIENT, gender: 'x' }, profiles: [PROFILE.url] }))],
+  ['snapshot of a profile', async (ctx) => (await generateSnapshot(ctx, { url: PROFILE.url })).definition],
+  ['snapshot of a type', async (ctx) => (await generateSnapshot(ctx, { url: PROFILE.baseDefinition })).definition],
+  ['JSON Schema', async (ctx) => (await jsonSchema(ctx, { url: PROFILE.url })).schema],
+  ['evaluate', async (ctx) => toMeasureReport(await evaluateMeasure(ctx, period))],
+  ['evaluate with lists', async (ctx) => toMeasureReport(await evaluateMeasure(ctx, { ...period, reportType: 'subject-list' }))],
+  ['data requirements', async (ctx) => toLibrary(await dataRequirements(ctx, period))],
+  ['collect data', async (ctx) => collectedParameters(await collectData(ctx, { ...period, subject: 'p' }))],
 ]
 
 it.each(ANSWERS)('what a caller changes in an answer changes no other answer: %s', async (_, ask) => {
@@ -165,6 +168,25 @@ it.each(ANSWERS)('what a caller changes in an answer changes no other answer: %s
       .map(({ path }) => path),
   ).toEqual([])
 })
+
+it.each(ANSWERS)('a caller who has gone gets no answer: %s', async (_, ask) => {
+  await expect(ask({ ...ctx, signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'aborted' })
+})
+
+it('a caller who has gone empties no closure table', async () => {
+  await closure(ctx, { name: 'kept' })
+  await closure(ctx, { name: 'kept', concepts: [a, { system, code: 'b' }] })
+  await expect(closure({ ...ctx, signal: AbortSignal.abort() }, { name: 'kept' })).rejects.toMatchObject({ code: 'aborted' })
+  expect((await closure(ctx, { name: 'kept', since: '0' })).entries).toHaveLength(1)
+})
+
+it.each([{ url }, { url: 'http://hl7.org/fhir/ValueSet/administrative-gender' }])(
+  'an expansion can be sent to another thread: %j',
+  async (input) => {
+    const result = await expand(ctx, input)
+    expect(toValueSet(structuredClone(result))).toEqual(toValueSet(result))
+  },
+)
 
 /** Every object and list in a value. */
 function partsOf(value: unknown, path: string): readonly { readonly part: object; readonly path: string }[] {

@@ -1,5 +1,5 @@
 import { resolveCanonical } from '../content/index.js'
-import { createPace, type OperationContext } from '../context/index.js'
+import { checkpoint, createPace, type OperationContext } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import { checkInput, inputShape, OBJECT, TEXT } from '../input/index.js'
 import { isObject, objectAt, objectsAt, ownCopy, stringAt, type JsonObject } from '../json/index.js'
@@ -39,6 +39,7 @@ const INPUT = inputShape<SnapshotInput>({ definition: OBJECT, url: TEXT })
  */
 export async function generateSnapshot(ctx: OperationContext, input: SnapshotInput): Promise<SnapshotResult> {
   checkInput(ctx, input, INPUT)
+  checkpoint(ctx)
   const definition = await definitionIn(ctx, input)
   if (definition['resourceType'] !== 'StructureDefinition')
     throw new OperationError('definition-invalid', 'Only a StructureDefinition has a snapshot.', { expression: ['resourceType'] })

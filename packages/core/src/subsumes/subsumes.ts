@@ -1,5 +1,5 @@
 import type { Coding, Parameters } from 'fhir/r4.js'
-import { explained, type Explained, type ExplainOption, type OperationContext } from '../context/index.js'
+import { checkpoint, explained, type Explained, type ExplainOption, type OperationContext } from '../context/index.js'
 import { checkResult, OperationError, quoted } from '../errors/index.js'
 import { explanationParameter } from '../explain/index.js'
 import { ambiguousCode, checkInput, CODING, FLAG, inputShape, resourceOf, TEXT } from '../input/index.js'
@@ -97,6 +97,7 @@ export function answerSubsumes(ctx: OperationContext, input: LooseSubsumesInput)
 
 async function compared(ctx: OperationContext, input: LooseSubsumesInput): Promise<SubsumesResult> {
   checkInput(ctx, input, SUBSUMES_INPUT)
+  checkpoint(ctx)
   const { system, version, codeA, codeB } = pairOf(input)
   const own = withGivenSystem(ctx, input.codeSystem)
   const scope = await terminologyScope(own, input.rules === undefined ? {} : { rules: input.rules })

@@ -1,5 +1,5 @@
 import type { Library } from 'fhir/r4.js'
-import type { OperationContext } from '../../context/index.js'
+import { checkpoint, type OperationContext } from '../../context/index.js'
 import { checkResult, OperationError } from '../../errors/index.js'
 import { checkInput, checkOptions, inputShape, listOf, OBJECT, TEXT } from '../../input/index.js'
 import { isObject, type JsonObject } from '../../json/index.js'
@@ -78,6 +78,7 @@ export async function dataRequirements(
   options: DataRequirementsOptions = {},
 ): Promise<DataRequirementsResult> {
   checkInput(ctx, input, INPUT)
+  checkpoint(ctx)
   checkOptions('dataRequirements', OPTIONS, options)
   const { library, measure } = input
   if ((library === undefined) === (measure === undefined))
