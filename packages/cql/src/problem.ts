@@ -1,12 +1,12 @@
 import { OperationError } from 'fhir-ops/errors'
 import { placeOf, type ElmNode } from './elm/node.js'
 
-/** ELM that cannot be compiled: malformed, or something named that is not there. */
+/** Error for ELM that cannot be compiled: it is malformed, or refers to something that does not exist. */
 export function invalidElm(node: ElmNode, message: string): OperationError {
   return new OperationError('definition-invalid', placed(node, message))
 }
 
-/** ELM that is understood and refused. */
+/** Error for ELM that is valid but not supported. */
 export function unsupportedElm(node: ElmNode, message: string): OperationError {
   return new OperationError('not-supported', placed(node, message))
 }
@@ -16,7 +16,7 @@ export function failedEvaluation(message: string, node?: ElmNode): OperationErro
   return new OperationError('unprocessable', node === undefined ? message : placed(node, message))
 }
 
-/** A place is `12:3-12:40`; a document may state anything. */
+/** Maximum length of a place in a message. A place is `12:3-12:40`, but a document may state anything. */
 const MAX_PLACE = 40
 
 function placed(node: ElmNode, message: string): string {

@@ -12,90 +12,90 @@ export interface Evaluation {
   readonly memo: (Value | undefined)[]
   /** The subject of the context; null in the context Unfiltered. */
   readonly subject: FhirElement | null
-  /** When the evaluation began, at its offset: `Now()`. Results that it was read for hold at that time only. */
+  /** Time when the evaluation began, at its offset: `Now()`. Results for which it was read hold only at that time. */
   readonly now: Temporal
-  /** Offset in minutes of times that have none. */
+  /** Offset in minutes for times without one. */
   readonly offset: number
-  /** The resources that a retrieve finds. */
+  /** Returns the resources that a retrieve finds. */
   readonly retrieve: (request: RetrieveRequest) => readonly FhirElement[]
   /**
-   * Of what a retrieve finds, what meets the condition of the query over it, which is asked where that is not known of a resource; `undefined` where nothing is
-   * known. Absent where no retrieve is known.
+   * Returns those resources of a retrieve that meet the condition of the query over it. `meets` is called only for resources whose result is not known yet.
+   * Returns `undefined` if nothing is known of the retrieve. Absent if nothing is known of any retrieve.
    */
   readonly sift?: ((request: RetrieveRequest, meets: Meets) => readonly FhirElement[] | undefined) | undefined
-  /** Values that follow from one resource alone, of resources that are kept; absent where none are. */
+  /** Values that depend on one resource alone, of resources that are kept; absent if none are kept. */
   readonly keptValues?: KeptValues | undefined
-  /** Receives what `Message` says. */
+  /** Receives the messages of the operator `Message`. */
   readonly onMessage: (message: EvaluationMessage) => void
-  /** Counts work; throws when the limit is reached. */
+  /** Counts steps of work; throws when the limit is exceeded. */
   readonly spend: (steps: number) => void
 }
 
-/** Values that follow from one resource alone, kept with resources that are: for all evaluations that look at them, whatever the period is. */
+/** Values that depend on one resource alone, kept with resources that are kept: all evaluations use them, whatever their period is. */
 export interface KeptValues {
-  /** Where the values of an expression are among those of a resource. */
+  /** Index of an expression's value among the values of a resource. */
   placeOf(expression: ElmNode): number
-  /** Keeps a value where there is room for it. */
+  /** Keeps a value if there is room for it. */
   keep(values: (Value | undefined)[], place: number, value: Value): void
 }
 
 /** Whether a resource meets a condition. */
 export type Meets = (resource: FhirElement) => boolean
 
-/** What a retrieve asks for. */
+/** The request of a retrieve. */
 export interface RetrieveRequest {
   /** The FHIR type. */
   readonly type: string
-  /** The profile that the retrieve names; undefined when it is that of the type itself. */
+  /** The profile that the retrieve names; `undefined` if it is the base definition of the type. */
   readonly profile: string | undefined
-  /** What the profile demands; absent where it is that of the type, and where profiles are not known. */
+  /** The test of the profile; absent if it is the base definition of the type, or if profiles are not known. */
   readonly ofProfile?: ProfileTest | undefined
-  /** Whether all resources are meant, not only those of the subject (context Unfiltered). */
+  /** Whether all resources are retrieved, not only those of the subject (context Unfiltered). */
   readonly unfiltered: boolean
-  /** The resource whose resources are meant, instead of the subject's; null when there is none. */
+  /** The resource whose resources are retrieved instead of the subject's; null if that resource does not exist. */
   readonly context?: FhirElement | null
   /** Element whose codes are compared. */
   readonly codePath: string | undefined
-  /** The codes that are asked for, where the text of the library determines them; `undefined` for all others. Called while evaluating. */
+  /** Returns the requested codes if the text of the library determines them; `undefined` otherwise. Called during evaluation. */
   readonly listedCodes?: (() => readonly Code[] | undefined) | undefined
-  /** The date range, where it is a parameter of the request: what is outside is not found. */
+  /** The date range, if it is a parameter of the request: resources outside of it are not found. */
   readonly listedRange?: Value | undefined
-  /** What the condition of the query over it says of single elements: of what does not meet all of it, nothing comes. */
+  /** Requirements on single elements, from the condition of the query over the retrieve. A resource that fails one does not contribute to the result. */
   readonly narrowing?: readonly Narrowing[] | undefined
-  /** Whether that is the whole condition, and every part of it says when it is known to hold. */
+  /** Whether `narrowing` is the whole condition, and every part of it has `holds`. */
   readonly isNarrowedWhole?: boolean | undefined
-  /** Tests a coded element; undefined when no codes are asked for. */
+  /** Tests a coded element; `undefined` if the retrieve names no codes. */
   readonly codes: CodeTest | undefined
   readonly datePath: string | undefined
   readonly dateRange: Value
 }
 
-/** What a profile demands of the resources that a retrieve by it finds. Asked while evaluating. */
+/** Tests whether resources match the profile of a retrieve. Called during evaluation. */
 export interface ProfileTest {
-  /** What it looks at, by the elements of resources; none where it takes all. Equal for tests that are the same. */
+  /** Elements of resources that the test reads; empty if it accepts all resources. Equal for equal tests. */
   readonly asked: () => readonly { readonly element: string }[]
-  /** The element that is not as the profile fixes it; `undefined` for a resource that is taken. */
+  /** Returns the element that differs from what the profile fixes; `undefined` if the resource is accepted. */
   readonly missing: (resource: FhirElement) => string | undefined
 }
 
-/** What an element right below a resource must be: one of some codes, or a date. */
+/** A requirement on an element directly below a resource: to be one of some codes, or a date within a range. */
 export interface Narrowing {
   readonly path: string
   readonly codes?: readonly string[]
   readonly dates?: NarrowingDates
-  /** When what it was made of is known to hold; absent where that is not known. */
+  /** When the part of the condition from which it was made is known to hold; absent if that is not known. */
   readonly holds?: NarrowingProof | undefined
 }
 
-/** Milliseconds since 1970: some part of the date or period must be at `from` or later, some part at `to` or earlier. */
+/** In milliseconds since 1970. Some part of the date or period must be at `from` or later, and some part at `to` or earlier. */
 export interface NarrowingDates {
   readonly from?: number
   readonly to?: number
 }
 
 /**
- * A condition holds for an element of one of these FHIR types that has one of the codes, or whose start and end are within these moments (milliseconds since 1970) by
- * some days, as different offsets and precisions may shift them.
+ * A condition is known to hold for an element of one of these FHIR types that has one of the codes, or whose start and end lie within these limits
+ * (milliseconds since 1970) by a margin of some days, because offsets and precisions may shift them.
  */
 export interface NarrowingProof {
   readonly types: readonly string[]
@@ -105,28 +105,28 @@ export interface NarrowingProof {
   readonly endTo?: number
 }
 
-/** The condition of a query, and the alias whose items it is asked of. */
+/** The condition of a query, and the alias of the items that it tests. */
 export interface Filter {
   readonly where: ElmNode
   readonly alias: string
 }
 
-/** Whether a code is one of those asked for. */
+/** Tests whether a code is one of the requested codes. */
 export type CodeTest = (system: string | undefined, code: string) => boolean
 
-/** Terminology as compiled libraries use it. Members are called while compiling, and what they give while evaluating. */
+/** The terminology that compiled libraries use. Its methods are called during compilation, and the functions that they return during evaluation. */
 export interface LibraryTerminology {
-  /** Membership test of a value set or code system. */
+  /** Returns the membership test of a value set or code system. */
   membership(vocabulary: Vocabulary): CodeTest
-  /** The codes of a value set. */
+  /** Returns a function that lists the codes of a value set. */
   expansion(vocabulary: Vocabulary): () => readonly Code[]
-  /** The test of a profile that retrieves name. Default: all resources of its type are taken. */
+  /** Returns the test of a profile that retrieves name. Default: all resources of its type are accepted. */
   profile?(canonical: string): ProfileTest
-  /** Whether a code is another, or above it, in one of these code systems. */
+  /** Returns a test whether a code equals or subsumes another in one of these code systems. */
   subsumption(systems: readonly Vocabulary[]): (ancestor: Code, descendant: Code) => boolean
 }
 
-/** What `Message` said. */
+/** A message of the operator `Message`. */
 export interface EvaluationMessage {
   readonly severity: string
   readonly code: string | null
@@ -144,61 +144,61 @@ export interface Scope {
   readonly current?: number | undefined
   readonly index?: number | undefined
   readonly total?: number | undefined
-  /** Sorting by an expression: names are elements of the item in this slot. */
+  /** Slot of the item while sorting by an expression, where names are its elements. */
   readonly item?: number | undefined
-  /** Compiling the source of a query: its condition. */
+  /** Condition of the query whose source is being compiled. */
   readonly filter?: Filter | undefined
 }
 
-/** What the compilers of node types need of the whole. */
+/** The parts of the compiler that compilers of node types use. */
 export interface Compiler {
-  /** Compiles a node. @throws {OperationError} for nodes that are not understood. */
+  /** Compiles a node. @throws {OperationError} for unknown nodes. */
   compile(node: ElmNode, scope: Scope): Compute
-  /** A new slot for a name. */
+  /** Allocates a slot for a name. */
   slot(): number
-  /** How many nodes of the present definition or function were compiled so far. */
+  /** Number of nodes of the current definition or function that were compiled so far. */
   nodes(): number
   readonly convert: UnitConversion
   /** The FHIR types. */
   readonly model: TypeModel
-  /** Offset in minutes of times that have none. */
+  /** Offset in minutes for times without one. */
   readonly offset: number
-  /** Whether what is compiled is in the context Unfiltered. */
+  /** Whether the current definition is in the context Unfiltered. */
   isUnfiltered(): boolean
-  /** Whether somebody looks on at nodes, so that each must be evaluated as it is written. */
+  /** Whether nodes are traced, so that each must be evaluated as it is written. */
   readonly isLookedOn: boolean
-  /** Learns of each retrieve that is compiled. */
+  /** Called for each retrieve that is compiled. */
   onRetrieve(request: RetrieveRequest, node: ElmNode): void
-  /** Resolves a reference to what the library, or an included one, defines. */
+  /** Resolves references to definitions of the library or of an included one. */
   readonly references: References
 }
 
-/** What libraries define, by the names that ELM uses. */
+/** Resolves the references of ELM nodes to definitions of libraries. */
 export interface References {
   expression(node: ElmNode): Compute
   parameter(node: ElmNode): Compute
-  /** The value that the evaluation gives to a parameter; `undefined` for one that has its default. */
+  /** The value that the caller gives to a parameter; `undefined` if its default applies. */
   given(node: ElmNode): Value | undefined
   invoke(node: ElmNode, operands: readonly Compute[]): Compute
-  /** Whether a call is one of FHIRHelpers. */
+  /** Whether a call is of a function of FHIRHelpers. */
   isHelper(node: ElmNode): boolean
   /** Whether a reference is to the subject of the context. */
   isSubject(node: ElmNode): boolean
   code(node: ElmNode): Value
-  /** A code that is written where it is used, with a reference to its system. */
+  /** The code of an inline selector, which refers to its system. */
   inlineCode(node: ElmNode): Code
   concept(node: ElmNode): Value
   /** The value set or code system that a reference names. */
   vocabulary(node: ElmNode, kind: Vocabulary['kind']): Vocabulary
   /** The code systems that the library declares. */
   systems(): readonly Vocabulary[]
-  /** What a profile demands; `undefined` where profiles are not known. */
+  /** The test of a profile; `undefined` if profiles are not known. */
   profile(canonical: string): ProfileTest | undefined
-  /** @throws {OperationError} `not-supported` when there is none. */
+  /** @throws {OperationError} `not-supported` if there is no terminology. */
   terminology(node: ElmNode): LibraryTerminology
 }
 
-/** Sees every node that is compiled, and may give another function in its place that has the same values: how explanations and coverage look on. */
+/** Called for every compiled node; may return another function with the same values. Explanations and coverage use it to observe evaluations. */
 export type NodeTrace = (compute: Compute, node: ElmNode, scope: Scope, library: string) => Compute
 
 /** Compiles nodes of one type. */

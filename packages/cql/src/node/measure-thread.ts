@@ -5,7 +5,7 @@ import type { CqlTranslator, Translation } from '../translator/translator.js'
 import type { OpenMeasureThread, ThreadMessage, ThreadTask, TranslatedMessage } from './measure-threads.js'
 import { errorOf, failureOf } from './thread-failure.js'
 
-/** Between two messages of how far it is. */
+/** Minimum time between two progress messages. */
 const PROGRESS_MS = 100
 
 const task: ThreadTask = workerData
@@ -17,7 +17,7 @@ parentPort?.on('message', ({ number, translation, failure }: TranslatedMessage) 
   else asked?.reject(errorOf(failure ?? { message: 'The text was not translated.' }))
 })
 
-/** Asks the thread that started this one. */
+/** Sends texts to the thread that started this one, which translates them. */
 const translator: CqlTranslator = {
   translate: async (text, includes = new Map(), models = new Map()) => {
     const number = waiting.size === 0 ? 1 : Math.max(...waiting.keys()) + 1

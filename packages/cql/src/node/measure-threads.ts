@@ -15,13 +15,13 @@ import type { Texts } from '../translator/kept-translations.js'
 import type { CqlTranslator, Translation } from '../translator/translator.js'
 import { errorOf, failureOf, type Failure } from './thread-failure.js'
 
-/** How a Measure is evaluated in threads. */
+/** Options of `evaluateInThreads`. */
 export interface MeasureThreadsOptions {
-  /** How many, from 1 to 64: one part of the subjects for each. */
+  /** Number of threads, from 1 to 64. Each evaluates one part of the subjects. */
   readonly threads: number
-  /** URL of a module that exports `openThread` (`OpenMeasureThread`), by which each thread opens the storage for itself. */
+  /** URL of a module that exports `openThread` (`OpenMeasureThread`), which each thread calls to open the storage for itself. */
   readonly module: string
-  /** What `openThread` is given: plain data. */
+  /** Plain data that is passed to `openThread`. */
   readonly data?: unknown
   /** Criteria languages of the Measure besides those that come with the engine. */
   readonly languages?: readonly CriteriaLanguage[] | undefined
@@ -29,15 +29,15 @@ export interface MeasureThreadsOptions {
   readonly translator?: CqlTranslator | undefined
 }
 
-/** What a thread evaluates with. */
+/** The context and languages with which a thread evaluates. */
 export interface MeasureThread {
   readonly ctx: OperationContext
   readonly languages?: readonly CriteriaLanguage[]
-  /** Closes what was opened. */
+  /** Closes what `openThread` opened. */
   readonly close?: () => Promise<void>
 }
 
-/** Opens a storage in a thread; `translator` is that of `evaluateInThreads`. */
+/** Opens a storage in a thread. `data` and `translator` are the options of `evaluateInThreads`. */
 export type OpenMeasureThread = (data: unknown, translator: CqlTranslator) => Promise<MeasureThread>
 
 const SHAPE: InputShape = inputShape<MeasureThreadsOptions>({
@@ -50,7 +50,7 @@ const SHAPE: InputShape = inputShape<MeasureThreadsOptions>({
 
 const MAX_THREADS = 64
 
-/** What a thread is given to begin with. */
+/** The data with which a thread starts. */
 export interface ThreadTask {
   readonly module: string
   readonly data: unknown
@@ -58,16 +58,16 @@ export interface ThreadTask {
   readonly part: SubjectsPart
 }
 
-/** What a thread says. */
+/** A message from a thread. */
 export interface ThreadMessage {
   readonly progress?: { readonly done: number; readonly total: number | undefined }
-  /** A text to translate, under a number. */
+  /** A text to translate, with a number that the answer repeats. */
   readonly asked?: { readonly number: number; readonly text: string; readonly includes: Texts; readonly models: Texts }
   readonly part?: MeasurePart
   readonly failure?: Failure
 }
 
-/** The answer to a text that was to be translated. */
+/** The answer to a text that a thread asked to translate. */
 export interface TranslatedMessage {
   readonly number: number
   readonly translation?: Translation
@@ -76,10 +76,10 @@ export interface TranslatedMessage {
 
 /**
  * Evaluates a Measure as `evaluateMeasure` does, with the subjects divided among threads. Each thread opens the storage for itself, so a storage in memory
- * cannot be shared. When one thread fails, the others are ended, and nothing is reported.
+ * cannot be used. If one thread fails, the others are terminated and there is no result.
  *
- * @param ctx Merges the parts: over the same storage as the threads'. Its signal ends all threads; `onProgress` gets the sum of all.
- * @throws {OperationError} as `evaluateMeasurePart`, named by the part; `aborted` for a thread that ended, `too-costly` for one without memory.
+ * @param ctx Used to merge the parts; over the same storage as that of the threads. Its signal ends all threads; `onProgress` receives the sum of all.
+ * @throws {OperationError} as `evaluateMeasurePart`, with the part in the message; `aborted` if a thread ended early, `too-costly` if it ran out of memory.
  * @throws {TypeError} for an option that is unknown or of another type.
  */
 export async function evaluateInThreads(
@@ -123,7 +123,7 @@ async function evaluatedParts(ctx: OperationContext, { input, parts, options }: 
 
 type PartProgress = NonNullable<ThreadMessage['progress']>
 
-/** Adds up how far the parts are; the whole is known when all have said theirs. */
+/** Adds up the progress of the parts. The total is known when all parts have reported theirs. */
 function progressOfAll({ onProgress }: OperationContext, parts: number): (index: number, progress: PartProgress) => void {
   const known = new Map<number, PartProgress>()
   return (index, progress) => {
@@ -152,7 +152,7 @@ function startPart(task: ThreadTask, { translator, onProgress }: PartOptions): P
   const worker = new Worker(threadFile(), { workerData: task, execArgv: [] })
   const name = `Part ${task.part.part} of ${task.part.of}`
   const { promise: done, resolve, reject } = Promise.withResolvers<MeasurePart>()
-  // Whoever waits for all gets it.
+  // Promise.all reports the error.
   done.catch(() => undefined)
   worker.on('message', ({ progress, asked, part, failure }: ThreadMessage) => {
     if (progress !== undefined) onProgress(progress)
@@ -183,7 +183,7 @@ async function answer(worker: Worker, translator: CqlTranslator | undefined, ask
   }
 }
 
-/** Beside the built modules; tests run the sources, which use the built thread. */
+/** The file lies beside the built modules; tests run the sources, which use the built file. */
 function threadFile(): URL {
   return new URL(import.meta.url.endsWith('.ts') ? '../../dist/node/measure-thread.js' : './measure-thread.js', import.meta.url)
 }

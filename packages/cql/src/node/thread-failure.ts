@@ -1,20 +1,20 @@
 import { ERRORS, OperationError, type ErrorCode } from 'fhir-ops/errors'
 
-/** An error, as it goes from thread to thread. */
+/** An error as plain data, to be sent between threads. */
 export interface Failure {
-  /** Of an `OperationError`. */
+  /** Code of an `OperationError`; absent for other errors. */
   readonly code?: string | undefined
   readonly message: string
   readonly expression?: readonly string[] | undefined
 }
 
-/** An error as plain data. */
+/** Converts an error to plain data. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof OperationError) return { code: error.code, message: error.message, expression: error.expression }
   return { message: error instanceof Error ? error.message : String(error) }
 }
 
-/** The error that it was; others than of an operation mean that the thread is broken. @param name Of what failed; left out where the message says it. */
+/** Converts a failure back to an error; one that is not an `OperationError` means that the thread is broken. @param name Prefix of the message. */
 export function errorOf({ code, message, expression }: Failure, name?: string): Error {
   const text = name === undefined ? message : `${name}: ${message}`
   if (!isErrorCode(code)) return new Error(text)

@@ -6,15 +6,18 @@ import { keepTranslations, type Texts } from '../translator/kept-translations.js
 import { modelTexts, type CqlTranslator, type Translation } from '../translator/translator.js'
 import { AMOUNT, checkOptions, having, inputShape, type InputShape } from 'fhir-ops/internal/input'
 
-/** How translations run. */
+/** Options of `openWorkerTranslator`. */
 export interface WorkerTranslatorOptions {
   /** The FHIR types, for `using FHIR`. */
   readonly model?: TypeModel | undefined
-  /** Longest time of one translation in milliseconds, without loading the translator and waiting for others; twice that for a text that uses further models. Default 4,000. */
+  /**
+   * Maximum time of one translation in milliseconds, not counting the loading of the translator and the wait for other texts; twice that for a text that
+   * uses models other than System and FHIR. Default 4,000.
+   */
   readonly timeoutMs?: number
-  /** Longest text in characters, each included library by itself. Default 500,000. */
+  /** Maximum length of a text in characters; applies to each included library separately. Default 500,000. */
   readonly maxLength?: number
-  /** Memory of the thread in MiB; a text that needs more is refused. Default 256. */
+  /** Maximum memory of the thread in MiB; a text that needs more is refused. Default 256. */
   readonly maxMemory?: number
 }
 
@@ -25,28 +28,27 @@ const SHAPE: InputShape = inputShape<WorkerTranslatorOptions>({
   maxMemory: AMOUNT,
 })
 
-/** A translator that owns a thread. */
+/** A translator that runs in its own thread. */
 export interface WorkerTranslator extends CqlTranslator {
   /** Ends the thread. */
   close(): Promise<void>
 }
 
-/** Longest time of loading the translator. */
+/** Maximum time for loading the translator. */
 const LOAD_MS = 20_000
 
-/** Longest model information in characters: QI-Core's has 1.4 million. */
+/** Maximum length of model information in characters. That of QI-Core has 1.4 million. */
 const MAX_MODEL = 5_000_000
 
-/** Texts that wait while another is translated. */
+/** Maximum number of texts that wait while another is translated. */
 const MAX_WAITING = 64
 
-/** How long a text waits for others. */
+/** Maximum time that a text waits for others. */
 const MAX_WAIT_MS = 5000
 
 /**
- * Opens a translator that runs the reference translator in its own thread, which starts at first use. Texts are translated one after the other; the
- * thread is ended when one takes too long or too much memory, which fails that text only. What was translated is kept, up to 250,000 characters of
- * CQL.
+ * Opens a translator that runs the reference translator in its own thread, which starts at first use. Texts are translated one after the other. If one
+ * takes too long or too much memory, the thread is terminated, and only that text fails. Translations are kept, of up to 250,000 characters of CQL.
  *
  * `translate` rejects with an `OperationError`: `too-costly` for texts that are too long or take too long, `throttled` when too many wait,
  * `not-supported` when the package `@cqframework/cql` is not installed.
@@ -87,7 +89,7 @@ interface TranslatorThread {
   end(): Promise<void>
 }
 
-/** What the thread says: first that it is ready, then an answer to each text. */
+/** A message from the thread: first that it is ready, then an answer to each text. */
 export interface TranslatorMessage {
   readonly ready?: true
   readonly translation?: Translation
@@ -98,7 +100,7 @@ function startThread(model: TypeModel | undefined, maxMemory: number): Translato
   const worker = new Worker(workerFile(), {
     workerData: model === undefined ? undefined : modelTexts(model),
     resourceLimits: { maxOldGenerationSizeMb: maxMemory },
-    // The package writes a line when it is loaded, which must not reach the output of a command.
+    // The package prints a line when it is loaded, which must not reach the output of a command.
     stdout: true,
   })
   worker.unref()
@@ -132,7 +134,7 @@ function startThread(model: TypeModel | undefined, maxMemory: number): Translato
     receive?.(new OperationError('aborted', 'The CQL translator was closed.'))
   })
   const ready = next(LOAD_MS)
-  ready.catch(() => undefined) // reported by what is asked
+  ready.catch(() => undefined) // reported by the first text
   return {
     hasEnded: () => ended,
     end,
@@ -156,7 +158,7 @@ function failureOf(cause: Error): OperationError {
     : new OperationError('not-supported', 'The CQL translator ended.', { cause })
 }
 
-/** Beside the built modules; tests run the sources, which use the built thread. */
+/** The file lies beside the built modules; tests run the sources, which use the built file. */
 function workerFile(): URL {
   return new URL(import.meta.url.endsWith('.ts') ? '../../dist/node/worker.js' : './worker.js', import.meta.url)
 }

@@ -3,7 +3,7 @@ import type { Texts } from '../translator/kept-translations.js'
 import { loadTranslator, type ModelTexts } from '../translator/translator.js'
 import type { TranslatorMessage } from './worker-translator.js'
 
-/** What the thread is asked. */
+/** A text for the thread to translate. */
 export interface TranslationRequest {
   readonly text: string
   readonly includes: Texts

@@ -24,39 +24,39 @@ import {
 } from '../values/value.js'
 
 const EXTENSIONS = 'http://hl7.org/fhir/StructureDefinition'
-/** Extensions that say what there is instead of a value. */
+/** Extensions that describe what there is instead of a value. */
 export const ABSENT: string = `${EXTENSIONS}/data-absent-reason`
 export const EMPTY_LIST: string = `${EXTENSIONS}/cqf-isEmptyList`
 export const EMPTY_TUPLE: string = `${EXTENSIONS}/cqf-isEmptyTuple`
 const UCUM = 'http://unitsofmeasure.org'
 
 /**
- * Makes the parameters of one CQL result, which all have the same name (Using CQL with FHIR, requirement 4.3).
+ * Converts one CQL result to parameters, which all have the same name (Using CQL with FHIR, requirement 4.3).
  *
- * The type is in the extension `cqf-cqlType`. Null is a value that is absent with reason `unknown`; an empty list is marked as such; the elements of
- * a list are parameters of the same name, lists within lists and tuples are parts. Open bounds of intervals become closed.
+ * The extension `cqf-cqlType` states the type. Null becomes an absent value with the reason `unknown`; an empty list is marked by an extension; the
+ * elements of a list become parameters of the same name, and lists within lists and tuples become parts. Open bounds of intervals become closed.
  *
- * @param model Types of FHIR, by which elements that no parameter can have as its value (`Observation.component`) become parts, as tuples do.
+ * @param model The FHIR types. With them, elements that cannot be the value of a parameter (`Observation.component`) become parts, as tuples do.
  */
 export function toParameterEntries(name: string, value: Value, model?: TypeModel): readonly ParametersParameter[] {
   if (!isList(value)) return [entry(name, value, model)]
   return value.length === 0 ? [listEntry(name, value, model)] : value.map((item) => entry(name, item, model))
 }
 
-/** A list as one parameter: its elements are parts. */
+/** A list as one parameter, with its elements as parts. */
 function listEntry(name: string, list: readonly Value[], model: TypeModel | undefined): ParametersParameter {
   if (list.length === 0) return { name, _valueBoolean: { extension: [{ url: EMPTY_LIST, valueBoolean: true }] } }
   return { name, part: list.flatMap((item) => toParameterEntries('element', item, model)) }
 }
 
-/** Makes one Parameters resource of several CQL results, each as by `toParameterEntries`. */
+/** Converts several CQL results to one Parameters resource, each as `toParameterEntries` does. */
 export function toParameters(results: ReadonlyMap<string, Value>, model?: TypeModel): Parameters {
   return { resourceType: 'Parameters', parameter: [...results].flatMap(([name, value]) => toParameterEntries(name, value, model)) }
 }
 
 const UNKNOWN = { extension: [{ url: ABSENT, valueCode: 'unknown' }] }
 
-/** An element of which nothing is known says so, as no element of FHIR is empty. */
+/** Marks an element without content as unknown, because elements of FHIR must not be empty. */
 function stated<T extends object>(element: T): T {
   return Object.keys(element).length === 0 ? { ...element, ...UNKNOWN } : element
 }
@@ -129,14 +129,14 @@ function typed(name: string, type: string): ParametersParameter {
   return { name, extension: [{ url: `${EXTENSIONS}/cqf-cqlType`, valueString: type }] }
 }
 
-/** FHIR writes times with seconds at least. */
+/** The text of a date or time in FHIR, where a time has at least seconds. */
 function fhirText(value: Temporal): string {
   const isPartial = value.precision > DAY && value.precision < SECOND
   const whole = isPartial || (value.kind === 'time' && value.precision < SECOND) ? withFields(value, value.fields, SECOND) : value
   return temporalText(whole ?? value)
 }
 
-/** A quantity as FHIR has it: with a code, unless its unit is one of the calendar. */
+/** Converts a quantity to FHIR: with a code, unless its unit is a calendar unit. */
 export function fhirQuantity({ value, unit }: Quantity): FhirQuantity {
   const amount = numberOf(value)
   return calendarUnit(unit) === undefined ? { value: amount, unit, system: UCUM, code: unit } : { value: amount, unit }
@@ -151,7 +151,7 @@ function coding({ code, system, version, display }: Code): Coding {
   }
 }
 
-/** Types of the points of what FHIR has as a Period. */
+/** Point types of intervals that become a Period. */
 const PERIODS: ReadonlySet<string> = new Set(['Date', 'DateTime', 'Time'])
 
 function intervalEntry(name: string, interval: Interval): ParametersParameter {
@@ -168,7 +168,7 @@ function period(start: Value, end: Value): Period {
   return stated({ ...(isTemporal(start) && { start: periodText(start) }), ...(isTemporal(end) && { end: periodText(end) }) })
 }
 
-/** A time of day is that of the first day of the calendar. */
+/** A bound of a Period; a time of day becomes a time on the first day of the calendar. */
 function periodText(value: Temporal): string {
   if (value.kind !== 'time') return fhirText(value)
   return `0001-01-01T${temporalText(withFields(value, value.fields, MILLISECOND) ?? value)}Z`
@@ -192,13 +192,13 @@ function fhirEntry(name: string, element: FhirElement, model: TypeModel | undefi
   }
 }
 
-/** Whether parameters can have values of a type: no parts of resources, extensions, narratives. */
+/** Whether parameters can have values of a type. They cannot have parts of resources, extensions or narratives. */
 function isOfParameters(type: string, model: TypeModel): boolean {
   const slots = model.type('Parameters.parameter')?.elements.get('value') ?? []
   return slots.some((slot) => slot.type === type)
 }
 
-/** The elements of an element as parts; XHTML, which has none, as a text. */
+/** The children of an element as parts; XHTML, which has none, as a string. */
 function partsEntry(name: string, element: FhirElement, model: TypeModel): ParametersParameter {
   if (element.type.kind === 'primitive') return entry(name, systemValueOf(element, 0) ?? null, model)
   const part = [...element.type.elements.keys()].flatMap((child) => {

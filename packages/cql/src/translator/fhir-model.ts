@@ -12,7 +12,7 @@ const FHIR_TO_SYSTEM: Readonly<Record<string, string>> = {
   Time: 'Time',
 }
 
-/** The element that a retrieve with codes and without a path means, where it is not `code`. */
+/** The element with which a retrieve compares codes if it states no path, for types where that is not `code`. */
 const PRIMARY_CODE_PATHS: Readonly<Record<string, string>> = {
   ActivityDefinition: 'topic',
   AdverseEvent: 'event',
@@ -50,7 +50,7 @@ const PRIMARY_CODE_PATHS: Readonly<Record<string, string>> = {
 }
 
 /**
- * FHIR as model information (XML), made from the types of the release: what the translator needs for `using FHIR`.
+ * Creates the model information (XML) of FHIR from the types of the release. The translator needs it for `using FHIR`.
  *
  * @see https://hl7.org/fhir/uv/cql/using-modelinfo.html
  */
@@ -66,7 +66,7 @@ export function fhirModelInfo(model: TypeModel, version: string): string {
   return `<?xml version="1.0" encoding="UTF-8"?><m:modelInfo ${head}><m:requiredModelInfo name="System" version="1.0.0"/>${types.map((type) => typeInfo(type, model)).join('')}${conversions.join('')}${contexts.map(contextInfo).join('')}</m:modelInfo>`
 }
 
-/** Whatever a Measure may have as its subjects is a context. */
+/** A context for each type that a Measure may have as its subjects. */
 function contextInfo({ name }: TypeDefinition): string {
   return `<m:contextInfo name="${name}" keyElement="id"><m:contextType namespace="FHIR" name="${name}"/></m:contextInfo>`
 }
@@ -96,7 +96,7 @@ function conversionsOf(types: readonly TypeDefinition[]): readonly Conversion[] 
   ]
 }
 
-/** What models of profiles convert elements by. */
+/** Functions with which models of profiles convert elements. */
 const OF_PROFILES = [
   'define function ToValue(value FHIR.Element): null as System.Any',
   'define function ToValueSet(value System.String): null as System.ValueSet',
@@ -129,7 +129,7 @@ function typeInfo(type: TypeDefinition, model: TypeModel): string {
   return `<m:typeInfo xsi:type="m:ClassInfo" ${attributes}>${ownElements(type, model).join('')}</m:typeInfo>`
 }
 
-/** Elements that the base does not have; primitives have their value too. */
+/** Elements that the base type does not have; for primitives, also their value. */
 function ownElements(type: TypeDefinition, model: TypeModel): readonly string[] {
   const inherited = type.base === undefined ? undefined : model.type(type.base)?.elements
   const own = [...type.elements].filter(([name]) => inherited?.has(name) !== true).map(([name, slots]) => elementInfo(name, slots))
@@ -149,7 +149,7 @@ function elementInfo(name: string, slots: readonly ElementSlot[]): string {
   return `<m:element name="${name}"><m:elementTypeSpecifier xsi:type="m:ChoiceTypeSpecifier">${choices.join('')}</m:elementTypeSpecifier></m:element>`
 }
 
-/** Nested elements are named `Patient.Contact` in the model, `Patient.contact` by path. */
+/** The name of a type in the model. Nested elements are named `Patient.Contact` there, and `Patient.contact` by path. */
 function modelName(name: string): string {
   return name.replace(/\.([a-z])/g, (_, letter: string) => `.${letter.toUpperCase()}`)
 }

@@ -6,7 +6,7 @@ export type Texts = ReadonlyMap<string, string>
 /** Translates a text with the texts that it includes, by identifier, and the models that it uses, by name. */
 export type Translate<T> = (text: string, includes: Texts, models: Texts) => Promise<T>
 
-/** Characters of the texts whose translations are kept. ELM takes about a hundred times the memory of its text. */
+/** Maximum total length of the texts whose translations are kept, in characters. ELM takes about a hundred times the memory of its text. */
 const MAX_KEPT = 250_000
 
 interface Kept<T> {
@@ -16,8 +16,8 @@ interface Kept<T> {
 }
 
 /**
- * The same, but a text is translated once for as long as what it includes and uses stays the same: a library is evaluated many times, and a
- * translation takes longer than most evaluations. What is asked at the same time is translated once. Failures are not kept.
+ * Wraps a translation function so that a text is translated once as long as its includes and models stay the same: a library is evaluated many times, and
+ * a translation takes longer than most evaluations. Concurrent calls for the same text share one translation. Failures are not kept.
  */
 export function keepTranslations<T>(
   translate: Translate<T>,

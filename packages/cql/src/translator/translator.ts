@@ -9,20 +9,20 @@ import { keepTranslations, type Texts } from './kept-translations.js'
 import { systemModelInfo } from './system-model.js'
 import { checkOptions, having, inputShape, type InputShape } from 'fhir-ops/internal/input'
 
-/** What a translation found wrong. */
+/** An error or a warning of a translation. */
 export interface TranslationProblem {
   readonly severity: 'error' | 'warning'
   /** `syntax`, `semantic`, `include` or `internal`. */
   readonly type: string
   readonly message: string
-  /** Place in the text, counted from 1; absent when the translator does not know it. */
+  /** Position in the text, counted from 1; absent if the translator does not know it. */
   readonly line?: number
   readonly column?: number
 }
 
 /** A translated library. */
 export interface Translation {
-  /** The JSON form of ELM; also of a library with errors, which cannot be evaluated. */
+  /** The JSON form of ELM; present also for a library with errors, which cannot be evaluated. */
   readonly elm: unknown
   readonly problems: readonly TranslationProblem[]
 }
@@ -30,14 +30,14 @@ export interface Translation {
 /** Translates CQL text to ELM. */
 export interface CqlTranslator {
   /**
-   * @param text A library.
-   * @param includes CQL texts of the libraries that it and they include, by identifier. FHIRHelpers need not be given.
-   * @param models Model information (XML) of the models that they use beside System and FHIR, by name: `QICore`.
+   * @param text The CQL text of a library.
+   * @param includes CQL texts of all libraries that it includes, directly or not, by identifier. FHIRHelpers is not needed.
+   * @param models Model information (XML) of the models that these use besides System and FHIR, by name: `QICore`.
    */
   translate(text: string, includes?: ReadonlyMap<string, string>, models?: ReadonlyMap<string, string>): Promise<Translation>
 }
 
-/** Texts that the translator asks for; plain data, so that they can be sent to a worker. */
+/** Texts that the translator needs; plain data, so that they can be sent to a worker. */
 export interface ModelTexts {
   /** Version of FHIR that the texts are for. */
   readonly version: string
@@ -47,9 +47,9 @@ export interface ModelTexts {
   readonly helpers: string
 }
 
-/** What translations know. */
+/** Options of `createTranslator`. */
 export interface TranslatorOptions {
-  /** The FHIR types, for `using FHIR`; libraries that use no model need none. */
+  /** The FHIR types, needed for `using FHIR`. */
   readonly model?: TypeModel | undefined
 }
 
@@ -57,18 +57,18 @@ const SHAPE: InputShape = inputShape<TranslatorOptions>({ model: having('types o
 
 const VERSION = '4.0.1'
 
-/** The texts of FHIR, made from its types. */
+/** Creates the texts for FHIR from its types. */
 export function modelTexts(model: TypeModel): ModelTexts {
   return { version: VERSION, model: fhirModelInfo(model, VERSION), helpers: fhirHelpersText(model, VERSION) }
 }
 
 /**
- * Makes a translator that runs the reference translator, from the optional package `@cqframework/cql`, in this thread.
+ * Creates a translator that runs the reference translator, from the optional package `@cqframework/cql`, in this thread.
  *
- * Loading it takes a tenth of a second, the first library with FHIR about a second more, and it does not give way while it works: a server uses
- * `openWorkerTranslator` of `@fhir-ops/cql/node`. What was translated is kept, up to 250,000 characters of CQL.
+ * Loading it takes a tenth of a second, the first library with FHIR about a second more, and it blocks the thread while it works: in a server, use
+ * `openWorkerTranslator` of `@fhir-ops/cql/node` instead. Translations are kept, of up to 250,000 characters of CQL.
  *
- * @throws {Error} when the package is not installed. @throws {TypeError} for an option that is unknown or of another type.
+ * @throws {Error} if the package is not installed. @throws {TypeError} for an option that is unknown or of another type.
  */
 export async function createTranslator(options: TranslatorOptions = {}): Promise<CqlTranslator> {
   checkOptions('createTranslator', SHAPE, options)
@@ -77,17 +77,17 @@ export async function createTranslator(options: TranslatorOptions = {}): Promise
   return { translate: keepTranslations(async (...texts) => translate(...texts)) }
 }
 
-/** Models as they are loaded for translations. */
+/** Models that are loaded for translations. */
 interface LoadedModels {
   readonly manager: ModelManager
-  /** FHIRHelpers as translated, since they are most of a short text's work. What else is included is the caller's and may change. */
+  /** FHIRHelpers, translated: most of the work for a short text. Other included libraries belong to the caller and may change, so they are not kept. */
   helpers: ReadonlyMap<VersionedIdentifier, unknown>
 }
 
-/** Sets of models that stay loaded; each takes up to 100 MB. */
+/** Number of sets of models that stay loaded; each takes up to 100 MB. */
 const MAX_MANAGERS = 3
 
-/** Loads the translator. The function that it gives translates at once. */
+/** Loads the translator. The returned function translates synchronously. */
 export async function loadTranslator(fhir: ModelTexts | undefined): Promise<(text: string, includes: Texts, models: Texts) => Translation> {
   const [{ NamespaceManager }, elm, { KtMutableMap }] = await Promise.all([
     import('@cqframework/cql/cql'),
@@ -96,8 +96,8 @@ export async function loadTranslator(fhir: ModelTexts | undefined): Promise<(tex
   ])
   const { CqlCompilerOptions, CqlTranslator: Reference, LibraryManager, ModelManager: Manager, stringAsSource } = elm
   const options = CqlCompilerOptions.defaultOptions()
-  // Not EnableDateRangeOptimization: it moves a date of a condition into the retrieve of an alias although it names another alias, and asks of an element of
-  // any type what was asked of its value as one type.
+  // Not EnableDateRangeOptimization: it moves a date of a condition into the retrieve of an alias although the condition names another alias, and applies to
+  // an element of any type what the condition states for its value as one type.
   options.setOptions([CqlCompilerOptions.Options.EnableResultTypes])
   const keep = <T>(value: T): T => value
   const units = elm.createUcumService(keep, () => null, keep, keep)
@@ -145,14 +145,17 @@ export async function loadTranslator(fhir: ModelTexts | undefined): Promise<(tex
   }
 }
 
-/** Deepest brackets of a text that is translated; people and generators stay far below. The reference translator takes the square of the depth: a minute for 20,000. */
+/**
+ * Maximum nesting of brackets in a text that is translated; people and generators stay far below. The time of the reference translator grows with the square
+ * of the depth: a minute for 20,000.
+ */
 const MAX_NESTING = 500
 
-/** Texts, names and comments, in which brackets mean nothing (one that is not closed goes to the end), and brackets. */
+/** Matches brackets, and string literals, quoted names and comments, in which brackets have no meaning; those that are not closed extend to the end. */
 const TOKEN =
   /'(?:[^'\\]|\\[^])*(?:'|\\?$)|"(?:[^"\\]|\\[^])*(?:"|\\?$)|`(?:[^`\\]|\\[^])*(?:`|\\?$)|\/\/[^\r\n]*|\/\*[^]*?(?:\*\/|$)|[()[\]{}]/g
 
-/** The first place at which brackets are nested deeper than a translation follows, as a problem of the text. */
+/** The first place where brackets are nested too deep, as a problem of the text. */
 function nestingProblem(text: string): TranslationProblem | undefined {
   let depth = 0
   for (const { 0: token, index } of text.matchAll(TOKEN)) {
@@ -174,7 +177,7 @@ function tooDeepAt(before: string): TranslationProblem {
   }
 }
 
-/** Of a text whose nesting, or whose types (`descendents()` of FHIR), the reference translator follows deeper than a stack reaches. */
+/** The result for a text whose nesting, or whose types (`descendents()` of FHIR), overflow the stack of the reference translator. */
 const TOO_DEEP: Translation = {
   elm: undefined,
   problems: [
@@ -198,25 +201,25 @@ function inVersion(text: string, { version: own }: ModelTexts, version: string):
   return text.replaceAll(own, version)
 }
 
-/** The library's own version, which is another than that of FHIR in some libraries. */
+/** FHIRHelpers with its own version, which some libraries state differently from the version of FHIR. */
 function helpersFor(fhir: ModelTexts, own: string, version: string): string {
   return inVersion(fhir.helpers, fhir, version).replace(/^library FHIRHelpers version '[^']{0,50}'/, `library FHIRHelpers version '${own}'`)
 }
 
-/** What the translator says of its own failure, which follows from another problem where there is one. */
+/** Start of the messages about failures of the translator itself, which follow from another problem if there is one. */
 const OWN_FAILURE = 'Internal translator error'
 
-/** The problems in the annotations of the ELM, without failures of the translator besides errors of the text. */
+/** The problems in the annotations of the ELM. If the text has errors, failures of the translator itself are left out. */
 function problemsOf(elm: unknown): readonly TranslationProblem[] {
   const all = annotatedProblems(elm)
   const ofText = all.filter(({ message }) => !message.startsWith(OWN_FAILURE))
   return ofText.some(({ severity }) => severity === 'error') ? ofText : all
 }
 
-/** The grammar's word for it. */
+/** The name of the end of the text in messages of the grammar. */
 const END_OF_TEXT = /(?<=^Syntax error at )<EOF>/
 
-/** Problems in the annotations. Columns of syntax errors come from the parser, which counts from 0; the others count from 1. */
+/** Problems in the annotations. Columns of syntax errors come from the parser and count from 0; the others count from 1. */
 function annotatedProblems(elm: unknown): readonly TranslationProblem[] {
   const annotations = membersOf(membersOf(elm)['library'])['annotation']
   if (!Array.isArray(annotations)) return []
