@@ -1,7 +1,14 @@
+import { DatabaseSync } from 'node:sqlite'
+import type { WriteEntry } from 'fhir-ops/storage'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { basic, byCode } from '../../core/test/basics.js'
 import { temporaryFolder, type TemporaryFolder } from '../test/temporary-folder.js'
+import { inThread, type Executor } from './commands/command.js'
+import { sqliteDriver } from './database/driver.js'
+import { migrate } from './database/migrations.js'
 import { openSqlite, type SqliteFile } from './index.js'
+import { searchPage } from './search/search-page.js'
+import { storageOn } from './stores.js'
 
 describe('a resource that is read again', () => {
   let folder: TemporaryFolder
@@ -53,5 +60,47 @@ describe('a resource that is read again', () => {
     const first = await db.storage.search({ ...byCode('a'), limit: 60 })
     const second = await db.storage.search({ ...byCode('a'), limit: 60, after: first.next ?? '' })
     expect([first.items.length, second.items.length, second.next]).toEqual([60, 41, undefined])
+  })
+})
+
+describe('a long resource on a page', () => {
+  const ALL = { type: 'Basic', where: { kind: 'and', conditions: [] } } as const
+  const SIZE = 300_000
+
+  it('is there once, however many pages have it', async () => {
+    const folder = await temporaryFolder()
+    const { storage, close } = await openSqlite(folder.file('data.db'))
+    await storage.write([basic('long', { size: SIZE }), basic('short')])
+    const [first, again] = [await storage.search(ALL), await storage.search(ALL)]
+    expect(first.items.map(({ text }) => text.length > SIZE)).toEqual([true, false])
+    expect(again.items[0]).toBe(first.items[0])
+    expect((await storage.read('Basic', 'long'))?.text).toBe(first.items[0]?.text)
+    // The page ends with the resource by which its texts become longer than that.
+    expect((await storage.search({ ...ALL, maxBytes: 1_000 })).items).toHaveLength(1)
+    await close()
+    await folder.remove()
+  })
+
+  it.each<[string, WriteEntry, readonly (string | undefined)[]]>([
+    ['changed', basic('long', { size: SIZE + 1 }), ['2', '1']],
+    ['deleted', { op: 'delete', type: 'Basic', id: 'long' }, ['1']],
+  ])('that is %s before it is read is looked for again', async (_, change, versions) => {
+    const db = sqliteDriver(new DatabaseSync(':memory:'))
+    migrate(db)
+    const executor = inThread(db)
+    const storage = storageOn(executor, {})
+    await storage.write([basic('long', { size: SIZE }), basic('short')])
+    let searches = 0
+    const changing: Executor = {
+      ...executor,
+      async call(command, args) {
+        const result = await executor.call(command, args)
+        if (command.name === searchPage.name && ++searches === 1) await storage.write([change])
+        return result
+      },
+    }
+    const { items } = await storageOn(changing, {}).search(ALL)
+    expect([searches, items.map(({ versionId }) => versionId)]).toEqual([2, versions])
+    await storage.close()
   })
 })

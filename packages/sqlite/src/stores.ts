@@ -8,6 +8,7 @@ import type {
   SearchPage,
   SessionStore,
   Storage,
+  StoredResource,
   ConceptStore,
   SystemToStore,
 } from 'fhir-ops/storage'
@@ -57,19 +58,22 @@ export const STORAGE_OPTIONS: { readonly [K in keyof SqliteStorageOptions]-?: Me
 }
 
 const DEFAULT_CACHE = 32_000_000
+/** Texts of at least this many bytes are not sent from the thread that searches: each page would have its own copy. */
+const LONG = 256 * 1024
 
 /** Creates the storage over an executor. */
 export function storageOn(executor: Executor, options: SqliteStorageOptions): Storage {
   const { now = () => new Date(), cacheCharacters = DEFAULT_CACHE, history = true } = options
   const cache = createResourceCache({ maxCharacters: cacheCharacters })
+  const readNow = (type: string, id: string): ReadResult => {
+    const { versionOf, resource } = cache.lookUp(type)
+    const row = executor.callNow(readResource, { type, id, known: versionOf(id) })
+    return row && resource(row)
+  }
   return {
     capabilities: CAPABILITIES,
     ...(history && { history: historyOn(executor) }),
-    async read(type, id): Promise<ReadResult> {
-      const { versionOf, resource } = cache.lookUp(type)
-      const row = await executor.call(readResource, { type, id, known: versionOf(id) })
-      return row && resource(row)
-    },
+    read: async (type, id) => readNow(type, id),
     async search(asked) {
       checkQuery(asked)
       // Removes the FHIR parameters, which are for other adapters, so that they are not sent to the thread.
@@ -78,8 +82,10 @@ export function storageOn(executor: Executor, options: SqliteStorageOptions): St
       const { versionOf, resource } = cache.lookUp(type)
       const lookedUp = await executor.call(lookUpPage, { query, versionOf })
       if (lookedUp !== undefined) return pageOf(lookedUp, resource)
-      // Results of long searches are not cached, because they would displace what is often looked up.
-      return pageOf(await executor.call(searchPage, query), (row) => resourceOf(type, row))
+      const page = await executor.call(searchPage, { ...query, leaveOutFrom: LONG })
+      const whole = completedPage(page, type, (id) => readNow(type, id))
+      // Other results of long searches are not cached, because they would displace what is often looked up.
+      return whole ?? pageOf(await executor.call(searchPage, query), (row) => resourceOf(type, row))
     },
     async scan(asked) {
       checkScan(asked)
@@ -117,6 +123,17 @@ function scanItemOf(scannedType: string, { row, referring }: ScanRow): ScanItem 
 
 function pageOf({ rows, next }: PageRows, resource: LookUp['resource']): SearchPage {
   return { items: rows.map(resource), ...(next !== undefined && { next }) }
+}
+
+/** Adds the texts that were left out, which pages share. Returns `undefined` if one of these resources was changed in the meantime. */
+function completedPage({ rows, next }: PageRows, type: string, read: (id: string) => ReadResult): SearchPage | undefined {
+  const items: StoredResource[] = []
+  for (const row of rows) {
+    const stored = row.text === undefined ? read(row.id) : resourceOf(type, row)
+    if (stored?.versionId !== String(row.version)) return undefined
+    items.push(stored)
+  }
+  return { items, ...(next !== undefined && { next }) }
 }
 
 /** Creates the store of users and sessions over an executor. */

@@ -25,8 +25,14 @@ const FEW_TO_SORT = 10_000
 /** With at most this number of matches, a page is read in the calling thread. */
 const FEW_KEYS = 32
 
+/** A search that may leave out the long texts of its page. */
+interface PageQuery extends SearchQuery {
+  /** Texts of at least this many bytes are left out. By default, none are. */
+  readonly leaveOutFrom?: number
+}
+
 /** Reads a page of matches of a query. */
-export const searchPage: Command<SearchQuery, PageRows> = {
+export const searchPage: Command<PageQuery, PageRows> = {
   name: 'search',
   lane: 'long',
   run: (db, query) =>
@@ -44,7 +50,7 @@ export interface Bounds {
 }
 
 /** Reads a page within a snapshot of the database. */
-export function pageOfMatches(db: SqliteDriver, query: SearchQuery, { few, fewToAsk, sets }: Bounds): PageRows {
+export function pageOfMatches(db: SqliteDriver, query: PageQuery, { few, fewToAsk, sets }: Bounds): PageRows {
   return snapshot(db, () => {
     const set = isOfAll(query) ? undefined : matchingSet(db, sets, query)
     if (set !== undefined) return readPage(db, query, { find: (cut) => rowsOfSet(db, query, { ...cut, set, sets, few }) })
@@ -99,10 +105,10 @@ interface Reading {
   readonly versionOf?: LookUpArgs['versionOf']
 }
 
-function readPage(db: SqliteDriver, query: SearchQuery, { find, versionOf }: Reading): PageRows {
+function readPage(db: SqliteDriver, query: PageQuery, { find, versionOf }: Reading): PageRows {
   const limit = pageLimit(query)
   const found = find({ after: query.after === undefined ? undefined : readCursor(query.after, query), limit: limit + 1 })
-  const rows = textsOf(db, found.slice(0, limit), { versionOf, maxBytes: query.maxBytes })
+  const rows = textsOf(db, found.slice(0, limit), { versionOf, maxBytes: query.maxBytes, leaveOutFrom: query.leaveOutFrom })
   const last = found[rows.length - 1]
   return rows.length === found.length || last === undefined ? { rows } : { rows, next: cursorOf(positionOf(last)) }
 }
@@ -130,22 +136,29 @@ function asksForKey(where: Condition): boolean {
 interface Texts {
   readonly versionOf: LookUpArgs['versionOf'] | undefined
   readonly maxBytes: number | undefined
+  readonly leaveOutFrom: number | undefined
 }
 
 const READ_ROW = `SELECT ${COLUMNS} FROM resource WHERE key = ?`
+/** SQLite knows the length of a text without reading it. */
+const READ_SHORT = `SELECT id, version, updated, CASE WHEN octet_length(text) < ? THEN text END, octet_length(text) FROM resource WHERE key = ?`
 
 /** Reads the resources of the found rows, in order, until the page is long enough; at least one. */
-function textsOf(db: SqliteDriver, found: readonly Row[], { versionOf, maxBytes = MAX_PAGE_TEXT }: Texts): readonly ResourceRow[] {
+function textsOf(
+  db: SqliteDriver,
+  found: readonly Row[],
+  { versionOf, maxBytes = MAX_PAGE_TEXT, leaveOutFrom }: Texts,
+): readonly ResourceRow[] {
   const rows: ResourceRow[] = []
   let length = 0
-  const read = db.fixed(READ_ROW)
+  const read = db.fixed(leaveOutFrom === undefined ? READ_ROW : READ_SHORT)
   for (const [key, id] of found) {
     if (length > maxBytes) break
-    const columns = read.get(versionOf?.(textOf(id)) ?? null, numberOf(key))
+    const columns = read.get(leaveOutFrom ?? versionOf?.(textOf(id)) ?? null, numberOf(key))
     if (columns === undefined) continue
     const row = rowOf(columns)
     rows.push(row)
-    length += row.text?.length ?? 0
+    length += row.text?.length ?? numberOf(columns[4] ?? 0)
   }
   return rows
 }
