@@ -34,7 +34,7 @@ export interface Exchange {
   caller: Caller
   /** True if the answer is to be laid out for people. */
   isPretty: boolean
-  /** Absent if the route reads no body, or if an optional body was not sent. */
+  /** The body until it is parsed. Absent if the route reads no body, or if an optional body was not sent. */
   bytes: Uint8Array | undefined
   /** The body, decoded and parsed. */
   body: Body | undefined

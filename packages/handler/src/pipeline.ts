@@ -7,7 +7,7 @@ import { auditRefusal } from './audit.js'
 import type { PlannedWrite } from './content/bundle/bundle-entries.js'
 import { receive, receiveEntry, type Exchange } from './exchange.js'
 import { failureAnswer, streamWithFailure, toOperationError } from './failure.js'
-import { checkHeaders, answerToSend, SHORT_TEXT, prettyJson, type Answer } from './http/answer.js'
+import { assembled, checkHeaders, answerToSend, SHORT_TEXT, prettyJson, type Answer } from './http/answer.js'
 import type { Connection, HttpRequest } from './http/http-request.js'
 import { logRequest, type Ending, type LogEntry } from './observe.js'
 import { timeLimitFactor } from './limits.js'
@@ -24,7 +24,7 @@ export function respond(server: Server, request: HttpRequest, connection: Connec
 /** @param note Receives the log entry. */
 function answered(server: Server, exchange: Exchange, note?: (entry: LogEntry) => void): Awaitable<Answer> {
   const started = performance.now()
-  return after(outcomeOfExchange(server, exchange), (outcome) => sent(server, exchange, { ...outcome, started, note }))
+  return after(outcomeOfExchange(server, exchange, run), (outcome) => sent(server, exchange, { ...outcome, started, note }))
 }
 
 /** Completes the answer for sending, and logs it. */
@@ -48,9 +48,9 @@ interface Outcome {
   readonly error?: OperationError
 }
 
-function outcomeOfExchange(server: Server, exchange: Exchange): Awaitable<Outcome> {
+function outcomeOfExchange(server: Server, exchange: Exchange, carryOut: (exchange: Exchange) => Awaitable<Answer>): Awaitable<Outcome> {
   const answering = (): Awaitable<Outcome> =>
-    after(completed(server, exchange, run), (answer) => {
+    after(completed(server, exchange, carryOut), (answer) => {
       checkHeaders(answer)
       return { answer }
     })
@@ -62,7 +62,7 @@ function outcomeOfExchange(server: Server, exchange: Exchange): Awaitable<Outcom
 
 /** Answers an entry of a batch through the route table; the answer to a HEAD has no body. Never rejects. */
 export async function respondToEntry(server: Server, whole: Exchange, request: HttpRequest): Promise<Answer> {
-  const { answer } = await outcomeOfExchange(server, receiveEntry(whole, request, { isPlanned: false }))
+  const { answer } = await outcomeOfExchange(server, receiveEntry(whole, request, { isPlanned: false }), runEntry)
   return ofEntry(request, answer)
 }
 
@@ -70,7 +70,7 @@ export async function respondToEntry(server: Server, whole: Exchange, request: H
 export async function readForEntry(server: Server, whole: Exchange, request: HttpRequest): Promise<Answer> {
   const answer = await completed(server, receiveEntry(whole, request, { isPlanned: false }), (exchange) => {
     if (exchange.route?.withoutHead === true) throw notInTransaction()
-    return run(exchange)
+    return runEntry(exchange)
   })
   checkHeaders(answer)
   return ofEntry(request, answer)
@@ -138,6 +138,11 @@ function run(exchange: Exchange): Awaitable<Answer> {
     kept?.keep(answer)
     return answer
   })
+}
+
+/** Answers an entry of a Bundle with a text in one piece, which becomes part of the answer to the Bundle. */
+async function runEntry(exchange: Exchange): Promise<Answer> {
+  return assembled(await run(exchange), createPace(exchange.ctx))
 }
 
 /**

@@ -118,7 +118,11 @@ function parseBody(server: Server, exchange: Exchange): Awaitable<void> {
   const { request, route, bytes, ctx, kept } = exchange
   if (route === undefined || bytes === undefined || kept?.answer !== undefined) return
   const limits = limitsForBody(server.limits, maxBytesOf(server, exchange))
-  return after(paced(ctx, parsingBody(request, { kind: route.body, bytes, limits })), (body) => void (exchange.body = body))
+  return after(paced(ctx, parsingBody(request, { kind: route.body, bytes, limits })), (body) => {
+    exchange.body = body
+    // Otherwise a long body would be in memory twice while the request is carried out.
+    exchange.bytes = undefined
+  })
 }
 
 /** Returns the maximum size of the request's body, in bytes. */

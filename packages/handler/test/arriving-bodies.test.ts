@@ -1,6 +1,8 @@
 import { connect, type Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { memoryStorage } from 'fhir-ops/memory'
+import type { Storage } from 'fhir-ops/storage'
 import { fhirHeaders, startServer, type RunningServer } from './running-server.js'
 
 let running: RunningServer
@@ -131,4 +133,39 @@ describe('requests one behind the other on a connection', () => {
     const reply = await fetch(`${running.base}/healthz`)
     expect(reply.status).toBe(200)
   })
+})
+
+it('the bytes of a body are not kept beside its text while the request is carried out', async () => {
+  const kept = memoryStorage()
+  const [reached, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const storage: Storage = {
+    ...kept,
+    async write(entries) {
+      reached.resolve()
+      await goesOn.promise
+      return kept.write(entries)
+    },
+  }
+  const { handler, token, stop } = await startServer({ storage })
+  const bodies: WeakRef<Uint8Array>[] = []
+  const headers = new Map(Object.entries(fhirHeaders(token)))
+  const answer = handler.respond({
+    method: 'PUT',
+    target: '/fhir/R4/Patient/one',
+    hasBody: true,
+    signal: undefined,
+    header: (name) => headers.get(name),
+    async *body() {
+      const bytes = new TextEncoder().encode(patient('one'))
+      bodies.push(new WeakRef(bytes))
+      yield bytes
+    },
+  })
+  await reached.promise
+  await setTimeout()
+  globalThis.gc?.()
+  expect(bodies.map((body) => body.deref())).toEqual([undefined])
+  goesOn.resolve()
+  expect((await answer).status).toBe(201)
+  await stop()
 })

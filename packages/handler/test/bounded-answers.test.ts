@@ -7,7 +7,8 @@ import { finished } from 'fhir-ops/internal/work'
 import { r4SearchParameters, r4TypeModel } from '@fhir-ops/r4'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createAnswerSize } from '../src/http/answer-size.js'
-import { prettyJson } from '../src/http/answer.js'
+import { createBundleWriter } from '../src/content/bundle-text.js'
+import { piecesLength, prettyJson, SLICE, type Answer } from '../src/http/answer.js'
 import type { HandlerLimits } from '../src/index.js'
 import { askFhir, at, startServer, type Reply, type RunningServer } from './running-server.js'
 
@@ -71,6 +72,47 @@ describe('an expansion of many codes', () => {
     const batch = await sent(server, 'batch', [{ request: { method: 'GET', url: 'ValueSet/many/$expand' } }])
     const contains = at(batch.json, 'entry', 0, 'resource', 'expansion', 'contains')
     expect(contains).toEqual(at(whole.json, 'expansion', 'contains'))
+  })
+})
+
+describe('a page whose text is longer than is put together', () => {
+  const LENGTH = 400_000
+  const answered = (texts: readonly string[]): Answer => {
+    const writer = createBundleWriter(createContext({ storage: memoryStorage() }), { type: 'searchset' }, '')
+    for (const text of texts) writer.add(['{"resource":', text, '}'])
+    return writer.answer()
+  }
+
+  const languageLengths = ({ json }: Reply): readonly number[] =>
+    [0, 1].map((n) => String(at(json, 'entry', n, 'resource', 'language')).length)
+
+  it('is put together while it is sent, in pieces that are short', () => {
+    const texts = Array.from({ length: 3 }, (_, n) => `"${'ü😀'[n % 2]}${'x😀'.repeat(n === 1 ? 100 : LENGTH)}"`.toWellFormed())
+    const { body, pieces = [] } = answered(texts)
+    expect(body).toBeUndefined()
+    const list = [...pieces]
+    const entries = texts.map((text) => `{"resource":${text}}`).join(',')
+    expect(list.join('')).toBe(`{"resourceType":"Bundle","type":"searchset","entry":[${entries}]}`)
+    expect(list.every((piece) => piece.isWellFormed())).toBe(true)
+    expect(Math.max(...list.map(({ length }) => length))).toBeLessThanOrEqual(SLICE + 1)
+    expect(piecesLength(pieces)).toBe(Buffer.byteLength(list.join('')))
+  })
+
+  it('has the same content by itself, with its length for HEAD, and within a batch and a transaction', async () => {
+    const server = await start()
+    await put(server, 'b', words(2 * LENGTH))
+    await put(server, 'a', words(LENGTH))
+    const whole = await askFhir(server, '/Basic?_total=none')
+    expect(languageLengths(whole)).toEqual([LENGTH, 2 * LENGTH])
+    const length = String(Buffer.byteLength(whole.text))
+    expect(whole.headers['content-length']).toBe(length)
+    expect((await askFhir(server, '/Basic?_total=none', { method: 'HEAD' })).headers['content-length']).toBe(length)
+    for (const type of ['batch', 'transaction']) {
+      const within = await sent(server, type, [{ request: { method: 'GET', url: 'Basic?_total=none' } }])
+      expect(at(within.json, 'entry', 0, 'resource', 'entry', 1, 'resource', 'id')).toBe('b')
+      expect(within.text).toContain(whole.text.slice(whole.text.indexOf('"entry"')))
+    }
+    expect(languageLengths(await askFhir(server, '/Basic/_history'))).toEqual([LENGTH, 2 * LENGTH])
   })
 })
 

@@ -1,6 +1,8 @@
 import { createPace } from 'fhir-ops/internal/context'
 import type { OperationContext } from 'fhir-ops/context'
+import type { LongText } from 'fhir-ops/internal/operation'
 import { createAnswerSize } from '../http/answer-size.js'
+import { fhirPieces, fhirText, piecesLength, SHORT_TEXT, SLICE, slicesOf, type Answer } from '../http/answer.js'
 
 /** Members of a Bundle other than its entries. */
 export interface BundleHead {
@@ -9,11 +11,15 @@ export interface BundleHead {
   readonly link?: readonly object[]
 }
 
+/** The text of an entry in parts. The text of a stored resource is a part of its own, which answers share. */
+export type EntryParts = readonly string[]
+
 /** Writes a Bundle. Entries are added as text, so that the numbers of stored resources keep their digits. */
 export interface BundleWriter {
   /** @throws {OperationError} `too-costly` if the Bundle would be longer than answers may be. */
-  add(entry: string): void
-  text(): string
+  add(entry: EntryParts): void
+  /** Returns the answer with the Bundle. A long Bundle is put together while it is sent. */
+  answer(): Answer
 }
 
 /** @param advice What the caller can do if the Bundle becomes too long. */
@@ -24,29 +30,55 @@ export function createBundleWriter(
 ): BundleWriter {
   const size = createAnswerSize({ maxBytes: limits.maxAnswerBytes, advice })
   const rest = `${total === undefined ? '' : `,"total":${total}`}${link === undefined ? '' : `,"link":${JSON.stringify(link)}`}`
-  const entries: string[] = []
   const head = `{"resourceType":"Bundle","type":"${type}"${rest}`
+  const parts = [head]
+  let length = head.length
   size.add(head)
   return {
     add(entry) {
-      size.add(entry)
-      entries.push(entry)
+      parts.push(parts.length === 1 ? ',"entry":[' : ',')
+      for (const part of entry) {
+        size.add(part)
+        parts.push(part)
+        length += part.length
+      }
     },
-    text: () => (entries.length === 0 ? `${head}}` : `${head},"entry":[${entries.join(',')}]}`),
+    answer() {
+      parts.push(parts.length === 1 ? '}' : ']}')
+      return length <= SHORT_TEXT ? fhirText(200, parts.join('')) : fhirPieces(200, longText(parts))
+    },
   }
 }
 
+function longText(parts: readonly string[]): LongText {
+  return { bytes: piecesLength(parts), [Symbol.iterator]: () => piecesOf(parts) }
+}
+
+/** @yields short parts joined, and long parts in slices. */
+function* piecesOf(parts: readonly string[]): Generator<string, void, undefined> {
+  let piece = ''
+  for (const part of parts) {
+    if (piece !== '' && piece.length + part.length > SLICE) {
+      yield piece
+      piece = ''
+    }
+    if (part.length > SLICE) yield* slicesOf(part)
+    else piece += part
+  }
+  yield piece
+}
+
 /**
- * Writes a page of results. Each entry is made in its turn, and other requests run in between.
+ * Returns the answer with a page of results. Each entry is made in its turn, and other requests run in between.
  *
  * @throws {OperationError} `too-costly` if the page is longer than answers may be; `computation-timeout`, `aborted`.
  */
-export async function pageText(ctx: OperationContext, head: BundleHead, entries: Iterable<string>): Promise<string> {
+export async function pageAnswer(ctx: OperationContext, head: BundleHead, entries: Iterable<EntryParts>): Promise<Answer> {
   const writer = createBundleWriter(ctx, head, 'Ask for fewer resources with _count.')
   const pace = createPace(ctx)
   for (const entry of entries) {
     writer.add(entry)
     await pace.step()
   }
-  return writer.text()
+  return writer.answer()
 }

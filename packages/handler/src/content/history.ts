@@ -4,14 +4,14 @@ import { dateInterval, type SearchPair } from 'fhir-ops/internal/search'
 import type { HistoryPage, HistoryQuery } from 'fhir-ops/storage'
 import type { HistoryItem, HistoryPeriod, ResourceVersion } from 'fhir-ops/internal/storage'
 import { authorize } from '../auth/caller.js'
-import { fhirText, type Answer } from '../http/answer.js'
+import type { Answer } from '../http/answer.js'
 import { param, type Exchange } from '../exchange.js'
 import { FHIR_PATH, type Service } from '../service.js'
 import { withDefinitions } from './definitions.js'
 import { fhirTypes, isVersionReached, shownPage, type Part } from './reach.js'
 import { PROTOCOL } from './search/search-request.js'
 import { linksOf } from './search/searchset.js'
-import { pageText } from './bundle-text.js'
+import { pageAnswer, type EntryParts } from './bundle-text.js'
 
 const DEFAULT_PAGE = 100
 const MAX_PAGE = 1_000
@@ -54,7 +54,7 @@ async function historyAt(service: Service, exchange: Exchange, { path, query }: 
   const stored = await shownVersions(exchange, asked)
   const page = stored.items.length === 0 ? await definitionHistory(service, exchange, asked) : stored
   if (page.items.length === 0 && isOfNothing(asked)) throw new OperationError('not-found', `There is no ${path}.`)
-  return fhirText(200, await pageText(exchange.ctx, { type: 'history', link: linksOf(page, { path, pairs, base }) }, entriesOf(page, base)))
+  return pageAnswer(exchange.ctx, { type: 'history', link: linksOf(page, { path, pairs, base }) }, entriesOf(page, base))
 }
 
 /** True if an empty first page means that the resource never existed: otherwise it would contain at least one version. */
@@ -141,16 +141,17 @@ function invalid(name: string, value: string, expected: string): OperationError 
   })
 }
 
-function* entriesOf({ items }: HistoryPage, base: string): Iterable<string> {
-  for (const item of items) yield entryText(item, base)
+function* entriesOf({ items }: HistoryPage, base: string): Iterable<EntryParts> {
+  for (const item of items) yield entryParts(item, base)
 }
 
 /** Writes a version as an entry whose request would create it again: always PUT, because the original method is not stored and PUT covers both. */
-function entryText({ type, id, versionId, lastUpdated, created, stored }: HistoryItem, base: string): string {
+function entryParts({ type, id, versionId, lastUpdated, created, stored }: HistoryItem, base: string): EntryParts {
   const address = `${type}/${id}`
   const request = { method: stored === undefined ? 'DELETE' : 'PUT', url: address }
   const status = created ? '201' : stored === undefined ? '204' : '200'
   const response = { status, etag: `W/"${versionId}"`, lastModified: lastUpdated }
-  const resource = stored === undefined ? '' : `"resource":${stored.text},`
-  return `{"fullUrl":${JSON.stringify(`${base}/${address}`)},${resource}"request":${JSON.stringify(request)},"response":${JSON.stringify(response)}}`
+  const resource = stored === undefined ? [] : ['"resource":', stored.text, ',']
+  const rest = `"request":${JSON.stringify(request)},"response":${JSON.stringify(response)}}`
+  return [`{"fullUrl":${JSON.stringify(`${base}/${address}`)},`, ...resource, rest]
 }

@@ -53,6 +53,20 @@ export function fhirPieces(status: number, pieces: readonly string[] | LongText,
   return { status, headers: [['Content-Type', FHIR_JSON], ...headers], pieces }
 }
 
+/** Characters handed to the socket at a time. A long text in one piece would be in memory twice and be encoded in one go. */
+export const SLICE: number = 256 * 1024
+
+/** Cuts a text into slices, never in the middle of a surrogate pair. */
+export function* slicesOf(text: string): Iterable<string> {
+  for (let at = 0; at < text.length;) {
+    const end = at + SLICE
+    const isCut = text.charCodeAt(end - 1) >= 0xd800 && text.charCodeAt(end - 1) < 0xdc00
+    const next = isCut ? end + 1 : end
+    yield text.slice(at, next)
+    at = next
+  }
+}
+
 /** Joins the text of an answer, so that it can be embedded or cached; long work is done in steps of the pace. @throws {OperationError} as `Pace.step`. */
 export async function assembled({ pieces, ...answer }: Answer, pace: Pace): Promise<Answer> {
   if (pieces === undefined) return answer

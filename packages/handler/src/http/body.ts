@@ -11,6 +11,7 @@ import { bodyTypeOf, checkContentType, OTHER_JSON_TYPES } from './media-types.js
 export interface Body {
   /** Media type, normalized by `bodyTypeOf`. */
   readonly mediaType: string
+  /** The body as it was sent, for bots and for the content of a Binary; empty for all other bodies, which have their text. */
   readonly bytes: Uint8Array
   /** Strict UTF-8, without byte order mark. */
   readonly text: string
@@ -93,11 +94,18 @@ export function* parsingBody(request: HttpRequest, { kind, bytes, limits }: RawB
   const mediaType = bodyTypeOf(request)
   if (kind === 'patch') {
     const value = yield* readStrictValue(text, strictWithin(limits))
-    return { mediaType, bytes, text, json: isObject(value) ? value : undefined }
+    return { mediaType, bytes: NO_BYTES, text, json: isObject(value) ? value : undefined }
   }
   const isJson = kind === 'bot' || kind === 'binary' ? FHIR_TYPES.includes(mediaType) : reading.json === true
-  return { mediaType, bytes, text, ...(isJson && { json: yield* readStrictJson(text, strictWithin(limits)) }) }
+  return {
+    mediaType,
+    bytes: kind === 'bot' ? bytes : NO_BYTES,
+    text,
+    ...(isJson && { json: yield* readStrictJson(text, strictWithin(limits)) }),
+  }
 }
+
+const NO_BYTES = new Uint8Array()
 
 /** FHIR JSON is a resource; other JSON is one only if it says so. @see https://hl7.org/fhir/R4/binary.html#rest */
 function isBinaryResource(request: HttpRequest, bytes: Uint8Array): boolean {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { piecesLength, type Answer } from '../http/answer.js'
+import { piecesLength, SLICE, slicesOf, type Answer } from '../http/answer.js'
 
 /** Options for writing an answer. */
 export interface Writing {
@@ -35,24 +35,10 @@ export function writeAnswer(response: ServerResponse, answer: Answer, { unread, 
   else if (mayHaveBody(answer.status) && response.req.method !== 'HEAD') headers.push('Content-Length', '0')
   if (unread !== undefined) headers.push('Connection', 'close')
   response.writeHead(answer.status, headers)
-  if (unread === undefined && body !== undefined && body.length > SLICE) return sendStream(response, slices(body))
+  if (unread === undefined && body !== undefined && body.length > SLICE) return sendStream(response, slicesOf(body))
   if (unread === undefined) outbox.end(response, body)
   else endGently(response, body, unread)
   return undefined
-}
-
-/** Characters handed to the socket at a time. A long text in one piece would be in memory twice and be encoded in one go. */
-const SLICE = 256 * 1024
-
-/** Cuts a text into slices, never in the middle of a surrogate pair. */
-function* slices(text: string): Iterable<string> {
-  for (let at = 0; at < text.length;) {
-    const end = at + SLICE
-    const isCut = text.charCodeAt(end - 1) >= 0xd800 && text.charCodeAt(end - 1) < 0xdc00
-    const next = isCut ? end + 1 : end
-    yield text.slice(at, next)
-    at = next
-  }
 }
 
 function* pieces(bytes: Uint8Array): Iterable<Uint8Array> {

@@ -1,5 +1,6 @@
 import { OperationError } from 'fhir-ops/errors'
 import { createPace } from 'fhir-ops/internal/context'
+import { utf8Length } from 'fhir-ops/internal/text'
 import type { Job } from '../async/jobs.js'
 import { responseEntry } from '../content/bundle/bundle-entries.js'
 import { prefersAsync } from '../content/preference.js'
@@ -47,7 +48,7 @@ export function answeredLater(service: Service, exchange: Exchange, run: (exchan
   if (exchange.whole !== undefined || !prefersAsync(exchange.request)) return run(exchange)
   const started = performance.now()
   const { id } = service.jobs.start(ownerOf(exchange), {
-    bytes: exchange.bytes?.length ?? 0,
+    bytes: utf8Length(exchange.body?.text ?? ''),
     run: async (signal, onProgress) => {
       const timeoutMs = service.limits.asyncTimeoutMs
       const ctx = requestContext(service, exchange, { signal, timeoutMs, onProgress })

@@ -1,4 +1,4 @@
-import { createPace, pacedText } from 'fhir-ops/internal/context'
+import { pacedText } from 'fhir-ops/internal/context'
 import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import type { Operation, OperationRequest, Parameter } from 'fhir-ops/operation'
@@ -8,7 +8,7 @@ import { prefersHandling } from '../content/preference.js'
 import { asSeen } from '../content/unseen-instance.js'
 import { authorizeAny, type Wish } from '../auth/caller.js'
 import { createAnswerSize } from '../http/answer-size.js'
-import { assembled, fhirPieces, ndjsonAnswer, type Answer } from '../http/answer.js'
+import { fhirPieces, ndjsonAnswer, type Answer } from '../http/answer.js'
 import type { JsonObject } from 'fhir-ops/internal/json'
 import { after, type Awaitable } from 'fhir-ops/internal/work'
 import { answeredLater } from './async-routes.js'
@@ -95,12 +95,11 @@ function runOperation(
 }
 
 /** @throws {OperationError} `too-costly` if the answer is too long. */
-function answerWith(service: Service, { ctx, whole }: Exchange, { status, text, location }: WrittenResponse): Awaitable<Answer> {
+function answerWith(service: Service, { ctx }: Exchange, { status, text, location }: WrittenResponse): Answer {
   const size = createAnswerSize({ maxBytes: ctx.limits.maxAnswerBytes, advice: 'Ask for less in one request.' })
   if ('bytes' in text) size.add('', text.bytes)
   else for (const piece of text) size.add(piece)
-  const answer = fhirPieces(status, text, location === undefined ? [] : [['Location', `${service.baseUrl}${FHIR_PATH}/${location}`]])
-  return whole === undefined ? answer : assembled(answer, createPace(ctx))
+  return fhirPieces(status, text, location === undefined ? [] : [['Location', `${service.baseUrl}${FHIR_PATH}/${location}`]])
 }
 
 function written(ctx: OperationContext, { write, run }: Operation, request: OperationRequest): Awaitable<WrittenResponse> {

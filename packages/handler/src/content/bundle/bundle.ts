@@ -5,7 +5,7 @@ import { mapped, type Work } from 'fhir-ops/internal/work'
 import type { WriteEntry, WriteResult } from 'fhir-ops/storage'
 import type { Exchange } from '../../exchange.js'
 import { createAnswerSize } from '../../http/answer-size.js'
-import { fhirText, type Answer } from '../../http/answer.js'
+import type { Answer } from '../../http/answer.js'
 import type { Service } from '../../service.js'
 import { createBundleWriter, type BundleWriter } from '../bundle-text.js'
 import { planAnswer, repeatedly } from '../carry-out.js'
@@ -49,14 +49,14 @@ async function runBatch(service: Service, exchange: Exchange, serve: ServePart):
     await pace.step()
     addEntry(response, index, await serve(request, exchange))
   }
-  return fhirText(200, response.text())
+  return response.answer()
 }
 
 const ADVICE = 'Send fewer entries; those before this one were carried out.'
 
 function addEntry(response: BundleWriter, index: number, answer: Answer): void {
   try {
-    response.add(responseEntry(answer))
+    response.add([responseEntry(answer)])
   } catch (error) {
     throw entryError(index, error)
   }
@@ -87,8 +87,8 @@ async function runTransaction(service: Service, exchange: Exchange, runner: Part
   // If nothing was written, the trial reads have seen everything.
   const entries = writes.length === 0 ? tried : await answersToReads(exchange, { reads, serve: runner.serve, entries: written })
   const response = createBundleWriter(exchange.ctx, { type: 'transaction-response' }, '')
-  for (const { index } of parts) response.add(entries.get(index) ?? '{}')
-  return fhirText(200, response.text())
+  for (const { index } of parts) response.add([entries.get(index) ?? '{}'])
+  return response.answer()
 }
 
 function checkCapable({ ctx }: Exchange): { readonly model: TypeModel } {

@@ -4,9 +4,9 @@ import { includedResources, type Include } from 'fhir-ops/internal/search'
 import { containerOfPlace } from 'fhir-ops/internal/storage'
 import { allMatches, type IndexEntry, type SearchQuery, type StoredResource } from 'fhir-ops/storage'
 import type { Exchange } from '../../exchange.js'
-import { fhirText, type Answer } from '../../http/answer.js'
+import type { Answer } from '../../http/answer.js'
 import type { Service } from '../../service.js'
-import { pageText } from '../bundle-text.js'
+import { pageAnswer, type EntryParts } from '../bundle-text.js'
 import { isReached, isShown } from '../reach.js'
 import type { Subset } from './subset.js'
 
@@ -34,10 +34,10 @@ export interface SearchLinks {
   readonly base: string
 }
 
-/** Writes a page as a Bundle. @throws {OperationError} as `pageText`. */
+/** Writes a page as a Bundle. @throws {OperationError} as `pageAnswer`. */
 export async function searchsetAnswer(ctx: OperationContext, page: Searchset, links: SearchLinks): Promise<Answer> {
   const head = { type: 'searchset', total: page.total, link: linksOf(page, links) } as const
-  return fhirText(200, await pageText(ctx, head, entriesOf(page, await textsOf(ctx, page), links.base)))
+  return pageAnswer(ctx, head, entriesOf(page, await textsOf(ctx, page), links.base))
 }
 
 /** Returns the text of each match, or its subset. */
@@ -52,10 +52,10 @@ async function textsOf(ctx: OperationContext, { items, subset }: Searchset): Pro
   return texts
 }
 
-function* entriesOf({ items, included = [], hint }: Searchset, texts: readonly string[], base: string): Iterable<string> {
-  for (const [place, item] of items.entries()) yield entryText(item, texts[place] ?? item.text, { base, mode: 'match' })
-  for (const item of included) yield entryText(item, item.text, { base, mode: 'include' })
-  if (hint !== undefined) yield `{"resource":${JSON.stringify(hint)},"search":{"mode":"outcome"}}`
+function* entriesOf({ items, included = [], hint }: Searchset, texts: readonly string[], base: string): Iterable<EntryParts> {
+  for (const [place, item] of items.entries()) yield entryParts(item, texts[place] ?? item.text, { base, mode: 'match' })
+  for (const item of included) yield entryParts(item, item.text, { base, mode: 'include' })
+  if (hint !== undefined) yield [`{"resource":${JSON.stringify(hint)},"search":{"mode":"outcome"}}`]
 }
 
 /** Returns the links of a page to itself and to the next page. */
@@ -73,9 +73,9 @@ interface EntryOptions {
   readonly mode: 'match' | 'include'
 }
 
-function entryText({ type, id }: StoredResource, text: string, { base, mode }: EntryOptions): string {
+function entryParts({ type, id }: StoredResource, text: string, { base, mode }: EntryOptions): EntryParts {
   const address = containerOfPlace(id) === undefined ? `${type}/${id}` : id
-  return `{"fullUrl":${JSON.stringify(`${base}/${address}`)},"resource":${text},"search":{"mode":"${mode}"}}`
+  return [`{"fullUrl":${JSON.stringify(`${base}/${address}`)},"resource":`, text, `,"search":{"mode":"${mode}"}}`]
 }
 
 /** Matches per page without `_count`. */
