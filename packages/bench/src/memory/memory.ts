@@ -70,14 +70,14 @@ async function sizesOf(server: Served): Promise<ReadonlyMap<string, MemoryParts>
   const workLoad = async (): Promise<void> => {
     for (const request of WORK_LOAD) {
       await answered(server, request)
-      await load(server, request, CONNECTIONS)
+      await loadMeasured(server, request, CONNECTIONS)
     }
   }
   sizes.set('work load, most', await most(server, workLoad))
   await pause(REST_MS)
   sizes.set('after it', await server.parts())
   const hostile = async (): Promise<void> => {
-    for (const request of HOSTILE_REQUESTS) await load(server, request, HOSTILE_CONNECTIONS)
+    for (const request of HOSTILE_REQUESTS) await loadMeasured(server, request, HOSTILE_CONNECTIONS)
   }
   sizes.set('hostile requests, most', await most(server, hostile))
   await pause(REST_MS)
@@ -107,6 +107,12 @@ async function load({ base, token }: Served, request: BenchRequest, connections:
     requests: [sentRequest({ ...request, headers })],
   })
   if (result['5xx'] > 0) console.log(`${request.name}: ${result['5xx']} of ${result.requests.total} were refused for now`)
+}
+
+/** Prints how much is resident while it sends a request, which says where the most of all comes from. */
+async function loadMeasured(server: Served, request: BenchRequest, connections: number): Promise<void> {
+  const parts = await most(server, () => load(server, request, connections))
+  console.error(`${request.name}: ${partCells(parts).join(' | ')}`)
 }
 
 /** What there is when most is resident while the work is done. */

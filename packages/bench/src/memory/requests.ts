@@ -74,7 +74,7 @@ export const HOSTILE_REQUESTS: readonly BenchRequest[] = [
   post('a deep body', '/Parameters/$validate', deep(45)),
   { name: 'whole expansions', method: 'GET', path: `/fhir/R4/ValueSet/$expand?url=${ALL}`, headers: {} },
   { name: 'filtered expansions', method: 'GET', path: `/fhir/R4/ValueSet/$expand?url=${ALL}&filter=a&count=50000`, headers: {} },
-  { name: 'the longest page', method: 'GET', path: '/fhir/R4/Observation?_count=1000&_include=*&_revinclude=*', headers: {} },
+  { name: 'the longest page', method: 'GET', path: '/fhir/R4/Patient?_count=1000&_include=*&_revinclude=Observation:subject', headers: {} },
   { name: 'all that there is', method: 'GET', path: '/fhir/R4?_type=Patient,Observation,CodeSystem,ConceptMap&_count=1000', headers: {} },
   { name: 'a large resource', method: 'GET', path: '/fhir/R4/CodeSystem/large', headers: {} },
   { name: 'a large resource, laid out', method: 'GET', path: '/fhir/R4/ConceptMap/large?_pretty=true', headers: {} },
