@@ -73,7 +73,7 @@ export interface EndedLogin {
  * that login may still arrive. Does nothing if the user is unknown, too.
  */
 export async function endLogin(services: SessionServices, { issuer, sub, sid }: EndedLogin, origin: AuditOrigin = {}): Promise<void> {
-  const session = sid === undefined ? undefined : await services.store.sessionByDigest(foreignDigest(issuer, `sid:${sid}`))
+  const session = sid === undefined ? undefined : await services.store.sessionByDigest(await foreignDigest(issuer, `sid:${sid}`))
   if (session !== undefined) {
     const event = { ...auditOf(session, origin), type: 'logout', outcome: 'success', reason: 'back-channel' } as const
     await endSession(services, session, { state: 'logged-out', event })

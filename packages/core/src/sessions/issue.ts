@@ -3,6 +3,7 @@ import { checkOptions, inputShape, listOf, needed, TEXT, type InputShape, type M
 import { isObject } from '../json/index.js'
 import { isResourceId, isResourceType, resourceTypes, type SessionRecord, type UserRecord } from '../storage/index.js'
 import { didYouMean, nearest } from '../text/index.js'
+import type { Awaitable } from '../work/index.js'
 import { rejected, type SessionServices } from './state.js'
 import { newToken, sha256 } from './token.js'
 import { accepted, knownSession, type Principal } from './verify.js'
@@ -77,7 +78,7 @@ export async function createSession(services: SessionServices, input: NewSession
   const session = sessionRecord(services, {
     ...given,
     user,
-    digest: sha256(token),
+    digest: await sha256(token),
     expiresAt: now + (given.ttl ?? DEFAULT_TTL_SECONDS) * 1_000,
   })
   await services.store.addSession(session)
@@ -90,7 +91,7 @@ export async function createSession(services: SessionServices, input: NewSession
  * those of this token, whatever other tokens of the same session grant.
  */
 export async function adoptForeign(services: SessionServices, token: ForeignToken, seen: SeenCaller): Promise<Principal> {
-  const digest = foreignDigest(token.issuer, token.sessionKey)
+  const digest = await foreignDigest(token.issuer, token.sessionKey)
   const known = (await knownSession(services, digest)) ?? (await recorded(services, { ...seen, token, digest }))
   if (known.session.sub !== token.sub) throw rejected('other-subject')
   const session = { ...known.session, expiresAt: Math.max(known.session.expiresAt, token.expiresAt) }
@@ -101,7 +102,7 @@ export async function adoptForeign(services: SessionServices, token: ForeignToke
 }
 
 /** Returns the digest by which the session of another issuer's token is found. */
-export function foreignDigest(issuer: string, sessionKey: string): string {
+export function foreignDigest(issuer: string, sessionKey: string): Awaitable<string> {
   return sha256(JSON.stringify([issuer, sessionKey]))
 }
 

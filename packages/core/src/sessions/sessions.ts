@@ -134,7 +134,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     disableUser: (sub) => setUserState(services, sub, 'disabled'),
     enableUser: (sub) => setUserState(services, sub, 'active'),
     deleteUser: (sub) => setUserState(services, sub, 'deleted'),
-    useOnce: (key, ms) => services.store.useOnce(sha256(key), { now: services.now(), until: services.now() + ms }),
+    useOnce: async (key, ms) => services.store.useOnce(await sha256(key), { now: services.now(), until: services.now() + ms }),
     purge: () => services.store.purge(services.now() - KEEP_EXPIRED_MS),
     audit: services.audit,
     close: () => closed(services, pending, options.closeMs ?? CLOSE_MS),

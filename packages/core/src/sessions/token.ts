@@ -1,5 +1,4 @@
-import { sha256 as digestOf } from '@noble/hashes/sha2.js'
-import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
+import { onDemand, type Awaitable } from '../work/index.js'
 
 /** Prefix of every opaque token, by which secret scanners find leaks. */
 export const TOKEN_PREFIX = 'fo_'
@@ -12,15 +11,22 @@ export function newToken(random: (bytes: number) => Uint8Array): string {
   return TOKEN_PREFIX + text.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
 }
 
-/** Computes the SHA-256 of a text, in lower-case hex. Not with WebCrypto, which would send a token of 46 bytes to another thread and back. */
-export function sha256(text: string): string {
+/**
+ * Computes the SHA-256 of a text, in lower-case hex; immediately where the runtime can. Not with WebCrypto, which would send a token of 46 bytes to another
+ * thread and back.
+ */
+export function sha256(text: string): Awaitable<string> {
   return nativeHash()?.('sha256', text, 'hex') ?? plainSha256(text)
 }
 
 /** Computes the SHA-256 in JavaScript, where there is nothing faster. */
-export function plainSha256(text: string): string {
+export async function plainSha256(text: string): Promise<string> {
+  const [{ sha256: digestOf }, { bytesToHex, utf8ToBytes }] = await hashes()
   return bytesToHex(digestOf(utf8ToBytes(text)))
 }
+
+/** Loading the library takes a seventh of the time of importing the handler, and Node.js does not need it. */
+const hashes = onDemand(() => Promise.all([import('@noble/hashes/sha2.js'), import('@noble/hashes/utils.js')]))
 
 /**
  * Returns the hash function of the runtime, which takes a tenth of the time; absent in browsers and on edge platforms. Fetched at each call, which is as

@@ -26,7 +26,7 @@ const TOUCH_MS = 60_000
 /** Returns the principal of a token. @throws {OperationError} `token-invalid` for every token that does not belong to an active session. */
 export async function verifyToken(services: SessionServices, token: string): Promise<Principal> {
   if (!isString(token) || !token.startsWith(TOKEN_PREFIX) || token.length > MAX_TOKEN_LENGTH) throw rejected('unknown')
-  const found = knownSession(services, sha256(token))
+  const found = after(sha256(token), (digest) => knownSession(services, digest))
   const known = isPending(found) ? await found : found
   if (known === undefined) throw rejected('unknown')
   return accepted(services, known)

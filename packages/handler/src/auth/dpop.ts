@@ -1,7 +1,6 @@
 import { rejected } from 'fhir-ops/sessions'
 import { sha256 } from 'fhir-ops/internal/sessions'
 import type { JWTPayload } from 'jose'
-import { encode } from 'jose/base64url'
 import { checkHeader, jwtShape, type Replays } from './token-verifier.js'
 
 /** Options for checking DPoP proofs of possession. */
@@ -46,7 +45,13 @@ export function dpopCheck({ replays, now = () => new Date() }: DpopOptions & { r
   return async (request) => {
     const payload = await verifiedProof(request.proof, now())
     const { jti } = payload
-    if (!isAbout(payload, request) || !isFresh(payload, now()) || typeof jti !== 'string' || jti === '' || jti.length > MAX_JTI) {
+    if (
+      !isAbout(payload, request, await digestOf(request.token)) ||
+      !isFresh(payload, now()) ||
+      typeof jti !== 'string' ||
+      jti === '' ||
+      jti.length > MAX_JTI
+    ) {
       throw rejected('proof')
     }
     const jwk = jwtShape(request.proof)?.header['jwk']
@@ -74,8 +79,8 @@ async function verifiedProof(proof: string, currentDate: Date): Promise<JWTPaylo
   }
 }
 
-function isAbout({ htm, htu, ath }: JWTPayload, { method, uri, token }: ProvenRequest): boolean {
-  return htm === method && typeof htu === 'string' && placeOf(htu) === placeOf(uri) && ath === digestOf(token)
+function isAbout({ htm, htu, ath }: JWTPayload, { method, uri }: ProvenRequest, digest: string): boolean {
+  return htm === method && typeof htu === 'string' && placeOf(htu) === placeOf(uri) && ath === digest
 }
 
 /** Returns the address in normalized form, without query and fragment. */
@@ -84,8 +89,10 @@ function placeOf(uri: string): string | undefined {
   return url && `${url.origin}${url.pathname}`
 }
 
-function digestOf(token: string): string {
-  const hex = sha256(token)
+/** Returns the SHA-256 of the token in base64url. */
+async function digestOf(token: string): Promise<string> {
+  const { encode } = await import('jose/base64url')
+  const hex = await sha256(token)
   return encode(Uint8Array.from(hex.match(/../g) ?? [], (byte) => parseInt(byte, 16)))
 }
 

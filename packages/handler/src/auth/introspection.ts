@@ -91,7 +91,7 @@ export function introspectionVerifier(options: IntrospectionOptions): TokenVerif
 
 async function verify(introspecting: Introspecting, token: string, jkt: string | undefined): Promise<ForeignToken> {
   const { options, clockTolerance, now } = introspecting
-  const digest = sha256(token)
+  const digest = await sha256(token)
   const payload = await answerAbout(introspecting, token, digest)
   if (!isOurs(payload, options) || !isAccessToken(payload, options)) throw rejected('claims')
   const verified = foreignTokenOf({ payload, digest, now: now(), jkt }, { ...options, clockTolerance })

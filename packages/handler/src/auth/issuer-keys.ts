@@ -1,7 +1,6 @@
 import { OperationError } from 'fhir-ops/errors'
 import { objectsAt, stringAt } from 'fhir-ops/internal/json'
 import type { createLocalJWKSet, CryptoKey, JSONWebKeySet, JWK, JWSHeaderParameters } from 'jose'
-import { JWKSMultipleMatchingKeys, JWKSNoMatchingKey } from 'jose/errors'
 import { ADDRESS, issuerAddress, issuerJson, type IssuerAddress } from './issuer-json.js'
 import { isForSignatures, isStrong, keyProblem } from './public-key.js'
 import { FLAG, FUNCTION, listOf, OBJECT, TEXT, type MemberKind } from 'fhir-ops/internal/input'
@@ -116,6 +115,7 @@ export function keySet({ keys }: JSONWebKeySet): KeySource {
       try {
         return await find(header)
       } catch (error) {
+        const { JWKSMultipleMatchingKeys, JWKSNoMatchingKey } = await import('jose/errors')
         if (error instanceof JWKSNoMatchingKey || error instanceof JWKSMultipleMatchingKeys) throw error
         // A key that fits but cannot be used says nothing about the token: it was published wrongly, or the runtime lacks its algorithm.
         throw unusable(error)
@@ -158,6 +158,7 @@ export function remoteKeys(options: RemoteKeysOptions): KeySource {
       try {
         return await keys.keyFor(header)
       } catch (error) {
+        const { JWKSNoMatchingKey } = await import('jose/errors')
         if (!(error instanceof JWKSNoMatchingKey)) throw error
         const newer = await cache.newer()
         return newer.keyFor(header)

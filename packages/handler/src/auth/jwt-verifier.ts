@@ -3,7 +3,6 @@ import { stringAt } from 'fhir-ops/internal/json'
 import { rejected, type ForeignToken } from 'fhir-ops/sessions'
 import { sha256 } from 'fhir-ops/internal/sessions'
 import type { JWTPayload } from 'jose'
-import { JWTClaimValidationFailed, JWTExpired } from 'jose/errors'
 import { LRUCache } from 'lru-cache'
 import { checkHeader, foreignTokenOf, jwtShape, type TokenVerifier } from './token-verifier.js'
 import { algorithmsOf, checkParties, KEY_OPTIONS, keysOf, type JwtKeys, type KeySource } from './issuer-keys.js'
@@ -70,7 +69,7 @@ async function verify(verifying: Verifying, token: string, jkt: string | undefin
   if (shape === undefined) throw rejected('malformed')
   checkHeader(shape.header, verifying)
   const { options, clockTolerance, now } = verifying
-  const digest = sha256(token)
+  const digest = await sha256(token)
   const payload = verifying.verified.get(digest) ?? (await verifiedPayload(verifying, token))
   verifying.verified.set(digest, payload)
   if ((payload.exp ?? 0) * 1_000 <= now() - clockTolerance * 1_000) throw rejected('expired')
@@ -89,11 +88,12 @@ async function verifiedPayload({ options, algorithms, clockTolerance, now, keys 
     })
   } catch (error) {
     if (error instanceof OperationError) throw error
-    throw rejected(reasonOf(error))
+    throw rejected(await reasonOf(error))
   }
 }
 
-function reasonOf(error: unknown): 'expired' | 'claims' | 'signature' {
+async function reasonOf(error: unknown): Promise<'expired' | 'claims' | 'signature'> {
+  const { JWTClaimValidationFailed, JWTExpired } = await import('jose/errors')
   if (error instanceof JWTExpired) return 'expired'
   return error instanceof JWTClaimValidationFailed ? 'claims' : 'signature'
 }

@@ -1,5 +1,5 @@
-import { decode } from 'jose/base64url'
 import type { JWK } from 'jose'
+import { base64UrlBytes } from '../http/base64.js'
 
 /** Says, as the end of a sentence, why a JWK cannot verify signatures with any of these algorithms; `undefined` if it can. */
 export function keyProblem(key: JWK, algorithms: readonly string[]): string | undefined {
@@ -74,15 +74,7 @@ function isExponent(e: unknown): boolean {
 /** Parses a number in base64url; `undefined` for other text, or if it does not have exactly `bytes` bytes. */
 function numberIn(text: unknown, bytes?: number): bigint | undefined {
   if (typeof text !== 'string' || !/^[\w-]+$/.test(text)) return undefined
-  const read = bytesIn(text)
+  const read = base64UrlBytes(text)
   if (read === undefined || (bytes !== undefined && read.length !== bytes)) return undefined
   return BigInt(`0x${Array.from(read, (byte) => byte.toString(16).padStart(2, '0')).join('')}`)
-}
-
-function bytesIn(text: string): Uint8Array | undefined {
-  try {
-    return decode(text)
-  } catch {
-    return undefined
-  }
 }

@@ -1,5 +1,4 @@
-import type { CryptoKey, JWSHeaderParameters, JWTPayload, JWTVerifyOptions } from 'jose'
-import { JWKSMultipleMatchingKeys, JWSSignatureVerificationFailed } from 'jose/errors'
+import type { CryptoKey, JWSHeaderParameters, JWTPayload, JWTVerifyOptions, errors } from 'jose'
 import { unavailable, type KeySource } from './issuer-keys.js'
 
 /** Maximum number of keys tried for one token. */
@@ -14,7 +13,10 @@ const MAX_TRIED = 16
  * @see https://www.rfc-editor.org/rfc/rfc7515#section-4.1.4
  */
 export async function signedPayload(keys: KeySource, token: string, checks: JWTVerifyOptions): Promise<JWTPayload> {
-  const { jwtVerify } = await import('jose/jwt/verify')
+  const [{ jwtVerify }, { JWKSMultipleMatchingKeys, JWSSignatureVerificationFailed }] = await Promise.all([
+    import('jose/jwt/verify'),
+    import('jose/errors'),
+  ])
   let isNamed = false
   const verified = async (): Promise<JWTPayload> => {
     try {
@@ -41,7 +43,8 @@ export async function signedPayload(keys: KeySource, token: string, checks: JWTV
  * @param fitting Iterates over the usable keys.
  * @throws {OperationError} `unavailable` if none of them can be used.
  */
-async function firstVerified<T>(fitting: JWKSMultipleMatchingKeys, verify: (key: CryptoKey) => Promise<T>): Promise<T> {
+async function firstVerified<T>(fitting: errors.JWKSMultipleMatchingKeys, verify: (key: CryptoKey) => Promise<T>): Promise<T> {
+  const { JWSSignatureVerificationFailed } = await import('jose/errors')
   let failure: Error | undefined
   let tried = 0
   for await (const key of fitting) {

@@ -1,7 +1,7 @@
 import { isObject, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import { rejected, type ForeignToken } from 'fhir-ops/sessions'
 import { isResourceId } from 'fhir-ops/storage'
-import { decode } from 'jose/base64url'
+import { base64UrlBytes } from '../http/base64.js'
 
 /** Checks tokens of another issuer. */
 export interface TokenVerifier {
@@ -58,7 +58,7 @@ export function checkHeader(
 
 function objectIn(part: string): JsonObject | undefined {
   try {
-    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(decode(part)))
+    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(base64UrlBytes(part)))
     return isObject(value) ? value : undefined
   } catch {
     return undefined

@@ -19,6 +19,11 @@ export function* readingBase64(text: string): Work<Uint8Array | undefined> {
   return joinedBytes(parts)
 }
 
+/** Decodes a text in the alphabet of base64url, without padding; `undefined` for a length that no bytes have. */
+export function base64UrlBytes(text: string): Uint8Array | undefined {
+  return bytesOf(text.replaceAll('-', '+').replaceAll('_', '/'))
+}
+
 function bytesOf(base64: string): Uint8Array | undefined {
   try {
     return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
