@@ -13,7 +13,7 @@ import { requestContext } from '../request-context.js'
 import { FHIR_PATH, type Service } from '../service.js'
 
 /** Path of the status of asynchronous requests. */
-export const ASYNC_STATUS = `${FHIR_PATH}/_async`
+export const ASYNC_STATUS: string = `${FHIR_PATH}/_async`
 
 /** Routes that return the status of an asynchronous request and cancel it. */
 export function asyncRoutes(service: Service): readonly Route[] {
