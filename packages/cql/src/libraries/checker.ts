@@ -3,7 +3,7 @@ import { checkOptions, having, inputShape, needed, type InputShape } from 'fhir-
 import type { CqlTranslator } from '../translator/translator.js'
 import { libraryProblems } from './content.js'
 
-/** How CQL is checked. */
+/** Options of `cqlChecker`. */
 export interface CqlCheckerOptions {
   readonly translator: CqlTranslator
 }
@@ -11,8 +11,8 @@ export interface CqlCheckerOptions {
 const SHAPE: InputShape = inputShape<CqlCheckerOptions>({ translator: needed(having('a translator', ['translate'])) })
 
 /**
- * Checks the CQL of Libraries, for the option `checkLibrary` of `createContext`: `$validate` reports errors and warnings of the translator, and
- * libraries that are included and missing.
+ * Creates a function that checks the CQL of Libraries, for the option `checkLibrary` of `createContext`: `$validate` reports errors and warnings of the
+ * translator, and included libraries that are missing.
  *
  * @throws {TypeError} without a translator, and for an option that is unknown or of another type.
  */

@@ -1,7 +1,7 @@
 import type { Compute } from '../compile/compiler.js'
 import { createEvaluation } from './evaluate.js'
 
-/** Node types whose value follows from their operands, at a cost that does not depend on these. */
+/** Node types whose value depends only on their operands, at a cost that does not depend on these. */
 const FOLDED: ReadonlySet<string> = new Set([
   'Null',
   'Literal',
@@ -29,17 +29,17 @@ const FOLDED: ReadonlySet<string> = new Set([
   'ToList',
 ])
 
-/** Steps of one such node. */
+/** Maximum number of steps for evaluating one such node. */
 const MAX_STEPS = 1_000
 
-/** Finds what is the same for every subject, and evaluates it while compiling. */
+/** Finds expressions whose value is the same for every subject, and evaluates them during compilation. */
 export interface Constants {
-  /** What a node compiles to; for a node of that type over constants, a constant. */
+  /** Compiles a node. Returns a constant if `type` can be folded and all operands are constants. */
   folded(type: string, compile: () => Compute): Compute
   has(compute: Compute): boolean
 }
 
-/** Begins the constants of what is compiled together. @param offset In minutes, of times that have none. */
+/** Creates the constants of one compilation. @param offset Offset in minutes for times without one. */
 export function createConstants(offset: number): Constants {
   const constants = new WeakSet<Compute>()
   let varying = 0
@@ -48,7 +48,7 @@ export function createConstants(offset: number): Constants {
     folded: (type, compile) => {
       const before = varying
       const compute = compile()
-      // A definition that is a constant is one wherever it is referred to.
+      // A reference to a definition that is a constant compiles to the same constant.
       const constant = constants.has(compute) ? compute : varying === before && FOLDED.has(type) ? constantOf(compute, offset) : undefined
       varying = constant === undefined ? before + 1 : before
       if (constant !== undefined) constants.add(constant)
@@ -57,7 +57,7 @@ export function createConstants(offset: number): Constants {
   }
 }
 
-/** What fails, or takes long, does so for each subject. */
+/** Evaluates a node over constants; `undefined` if that fails or takes too long, as it will then for each subject. */
 function constantOf(compute: Compute, offset: number): Compute | undefined {
   try {
     const value = compute(createEvaluation({ now: new Date(0), offset, maxSteps: MAX_STEPS }))

@@ -21,7 +21,7 @@ export interface LoadedLibrary {
   readonly includes: ElmLibraries
 }
 
-/** The same with a translator. */
+/** Options for loading libraries with a translator. */
 export interface Translating extends LibraryLoading {
   readonly translator: CqlTranslator
 }
@@ -29,13 +29,13 @@ export interface Translating extends LibraryLoading {
 const MAX_LIBRARIES = 100
 
 /**
- * The ELM of a Library resource and of all libraries that it includes, directly or not.
+ * Loads the ELM of a Library resource and of all libraries that it includes, directly or not.
  *
- * Published ELM is taken where it is there, else the CQL text is translated. Included libraries are found by canonical: the url of the
- * including library with the other name, and the version that it states.
+ * If the Library has ELM, that is used; otherwise its CQL text is translated. Included libraries are found by canonical: the url of the
+ * including library with the name of the included one, and the version that the include states.
  *
- * @throws {OperationError} `definition-required` for a Library without ELM and CQL; `not-supported` for one with CQL only when there is no
- *   translator; `definition-invalid` for text with errors, naming line and column; `definition-not-found` for an include that is not there.
+ * @throws {OperationError} `definition-required` for a Library without ELM and CQL; `not-supported` for one with CQL only if there is no
+ *   translator; `definition-invalid` for text with errors, naming line and column; `definition-not-found` for an included library that does not exist.
  */
 export async function loadLibrary(loading: LibraryLoading, resource: LibraryResource): Promise<LoadedLibrary> {
   const elm = publishedElm(loading, resource)
@@ -53,9 +53,9 @@ export async function loadLibrary(loading: LibraryLoading, resource: LibraryReso
 }
 
 /**
- * Translates a library, and what it includes.
+ * Translates a library and the libraries that it includes.
  *
- * @throws {OperationError} as `loadLibrary`; `computation-timeout` when the translator does not answer in the time of the operation.
+ * @throws {OperationError} as `loadLibrary`; `computation-timeout` if the translator does not answer within the time limit of the operation.
  */
 async function translated(loading: LibraryLoading, { text, from, locate }: Source): Promise<LoadedLibrary> {
   const { ctx, translator } = loading
@@ -76,9 +76,9 @@ async function translated(loading: LibraryLoading, { text, from, locate }: Sourc
 }
 
 /**
- * What is wrong with the CQL texts of a Library: all problems, by their place in `content`.
+ * Returns all problems of the CQL texts of a Library, with their index in `content`.
  *
- * @throws {OperationError} `computation-timeout` and `too-costly` of the translator; what `ctx.authorize` throws for libraries that are included.
+ * @throws {OperationError} `computation-timeout` and `too-costly` of the translator; errors of `ctx.authorize` for included libraries.
  */
 export async function libraryProblems(loading: Translating, resource: LibraryResource): Promise<readonly LibraryProblem[]> {
   const problems: LibraryProblem[] = []
@@ -89,7 +89,7 @@ export async function libraryProblems(loading: Translating, resource: LibraryRes
   return problems
 }
 
-/** Faults of the Library itself, which are its problems and not those of the call. */
+/** Error codes that are problems of the Library itself, not failures of the call. */
 const OWN_FAULTS: ReadonlySet<string> = new Set(['definition-invalid', 'definition-not-found', 'definition-required'])
 
 async function problemsOf(loading: Translating, resource: LibraryResource): Promise<readonly Omit<LibraryProblem, 'content'>[]> {
@@ -111,9 +111,9 @@ async function problemsOf(loading: Translating, resource: LibraryResource): Prom
 }
 
 /**
- * As `translated`, for a text that is made of expressions: places in it are those within each expression.
+ * Translates, as `translated` does, a text that is built from expressions. Positions in errors are those within each expression.
  *
- * @throws {OperationError} `definition-invalid`, too, when one of them continues with definitions of its own.
+ * @throws {OperationError} as `translated`; also `definition-invalid` if an expression contains definitions of its own.
  */
 export async function translatedExpressions(loading: LibraryLoading, source: Source, count: number): Promise<LoadedLibrary> {
   const loaded = await translated(loading, source)
@@ -124,7 +124,7 @@ export async function translatedExpressions(loading: LibraryLoading, source: Sou
   throw new OperationError('definition-invalid', 'An expression of CQL must end where it ends, without definitions after it.')
 }
 
-/** Waits no longer than the operation may take: translators have limits of their own, and other texts may be before this one. */
+/** Waits for a translation until the deadline of the operation. Translators have limits of their own, and other texts may be translated before this one. */
 async function inTime<T>({ deadline }: OperationContext, translation: Promise<T>): Promise<T> {
   if (deadline === undefined) return await translation
   const { promise, reject } = Promise.withResolvers<never>()
@@ -137,9 +137,9 @@ async function inTime<T>({ deadline }: OperationContext, translation: Promise<T>
   }
 }
 
-/** The text in which errors are reported. */
+/** A translated text, whose errors are reported. */
 interface Checked extends Pick<Source, 'locate'> {
-  /** Name of the library; absent for a text without one, and for one that is made of expressions. */
+  /** Name of the library; absent for a text without a name, and for one that is built from expressions. */
   readonly name?: string | undefined
 }
 
@@ -164,28 +164,28 @@ function problemText({ message, line, column }: TranslationProblem, locate: NonN
   return `${own.place === undefined ? '' : `${own.place}: `}${text} (line ${own.line}, column ${column ?? 1}).`
 }
 
-/** Where a line of a text comes from. */
+/** The origin of a line of a text. */
 export interface LineOrigin {
-  /** The line within what the caller wrote. */
+  /** Number of the line in the text that the caller wrote. */
   readonly line: number
-  /** What it was written for, in words. */
+  /** Name for messages of the place where the caller wrote it. */
   readonly place?: string | undefined
-  /** FHIRPath of what it was written in. */
+  /** FHIRPath of the element where the caller wrote it. */
   readonly path?: string | undefined
 }
 
 /** CQL text to translate. */
 interface Source {
   readonly text: string
-  /** The Library resource that it is of, by which includes are found. */
+  /** The Library resource with the text, used to find included libraries. */
   readonly from: LibraryResource | undefined
-  /** Where a line comes from that is not the caller's own, for errors. Default: the text is what the caller wrote. */
+  /** Returns the origin of a line, for errors. Default: the caller wrote the whole text. */
   readonly locate?: ((line: number) => LineOrigin) | undefined
 }
 
-/** A text whose includes are collected. */
+/** A text whose included libraries are collected. */
 interface Including extends Source {
-  /** The libraries that led to it, and itself, by their identifiers. */
+  /** Identifiers of the chain of including libraries, and of this one. */
   readonly path: readonly string[]
 }
 
@@ -201,7 +201,7 @@ function pathOf(text: string): readonly string[] {
   return name === undefined ? [] : [idOf(name)]
 }
 
-/** Names of the parameters that a library and what it includes declare. */
+/** Names of the parameters that a library and the included libraries declare. */
 export function declaredParameters({ elm, includes }: LoadedLibrary): ReadonlySet<string> {
   return new Set([elm, ...includes.values()].flatMap((one) => parameterNames(libraryIn(one))))
 }
@@ -215,7 +215,7 @@ function idOf(path: string): string {
   return path.replaceAll('"', '').split('.').at(-1) ?? ''
 }
 
-/** Libraries may not include each other, not even by way of others. */
+/** Rejects libraries that include each other, directly or through others. */
 function checkCycle(path: readonly string[], id: string): void {
   const begin = path.indexOf(id)
   if (begin < 0) return
@@ -223,7 +223,7 @@ function checkCycle(path: readonly string[], id: string): void {
   throw new OperationError('definition-invalid', `Libraries must not include each other: ${circle}.`)
 }
 
-/** Collects what a text includes, depth first, and the models that they use. */
+/** Collects the libraries that a text includes, depth first, and the models that all of them use. */
 async function collectIncludes(
   loading: LibraryLoading,
   { text, from, path: outer }: Including,
@@ -252,7 +252,7 @@ async function collectIncludes(
 interface IncludingElm {
   readonly elm: ElmNode
   readonly from: LibraryResource | undefined
-  /** The libraries that led to it, by their identifiers. */
+  /** Identifiers of the chain of including libraries. */
   readonly path?: readonly string[]
 }
 
@@ -279,7 +279,7 @@ function checkCount(count: number): void {
   if (count >= MAX_LIBRARIES) throw new OperationError('too-costly', `A library may include at most ${MAX_LIBRARIES} others.`)
 }
 
-/** Read once for as long as the Library does not change: reading takes longer than evaluating a hundred subjects. */
+/** The ELM that a Library contains. It is parsed once as long as the Library does not change: parsing takes longer than evaluating a hundred subjects. */
 function publishedElm({ ctx }: LibraryLoading, resource: LibraryResource): ElmNode | undefined {
   const data = dataOf(resource, ELM_TYPE)
   if (data === undefined) return undefined

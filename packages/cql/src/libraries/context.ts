@@ -5,12 +5,12 @@ import { unsupportedElm } from '../problem.js'
 
 const UNFILTERED: ReadonlySet<string> = new Set(['Unfiltered', 'Population'])
 
-/** Whether a context has no subject: retrieves find the resources of all. */
+/** Whether a context has no subject, so that retrieves find the resources of all subjects. */
 export function isUnfilteredContext(context: string): boolean {
   return UNFILTERED.has(context)
 }
 
-/** Whether a library says in which context its definitions are. One that does not is evaluated for each subject, though the translator writes Unfiltered. */
+/** Whether a library declares contexts. One that does not is evaluated for each subject, although the translator writes Unfiltered. */
 export function statesContext(library: ElmNode): boolean {
   return definitionsIn(library, 'contexts').some((context) => textAt(context, 'name') !== 'Unfiltered')
 }
@@ -21,13 +21,14 @@ export function contextOf(def: ElmNode, { isStated, subjectType }: { readonly is
   return context === 'Unfiltered' && !isStated ? subjectType : context
 }
 
-/** `define Patient: singleton from ([Patient])`, which every library with that context has. */
+/** True for `define Patient: singleton from ([Patient])`, which every library with that context has. */
 export function isContextSubject(name: string, context: string, expression: ElmNode): boolean {
   return name === context && typeOf(expression) === 'SingletonFrom'
 }
 
 /**
- * What is about one subject has no value in the context of another type, and in the context Unfiltered one for each subject.
+ * Checks that a definition may be referenced from a context. A definition about one subject has no value in the context of another type, and a value for
+ * each subject in the context Unfiltered.
  *
  * @throws {OperationError} `not-supported`, naming the definition and both contexts.
  */

@@ -24,7 +24,7 @@ import {
   type Value,
 } from '../values/value.js'
 
-/** The type that a parameter declares, of an interval that of its points: `Date`. */
+/** The type that a parameter declares; for an interval, the type of its points: `Date`. */
 export function parameterType(def: ElmNode): string | undefined {
   const type = statedType(def, 'parameter')
   const point = type?.kind === 'interval' ? type.point : type
@@ -32,10 +32,10 @@ export function parameterType(def: ElmNode): string | undefined {
 }
 
 /**
- * A value that was read from FHIR as the type that a parameter declares: FHIR has one type for several of CQL, and nothing that distinguishes a list
- * of one from its item.
+ * Converts a value that was read from FHIR to the type that a parameter declares: FHIR has one type for several types of CQL, and does not distinguish a
+ * list of one item from the item.
  *
- * @throws {OperationError} `parameter-value` for a value that is of another type.
+ * @throws {OperationError} `parameter-value` for a value of another type.
  */
 export function declaredValue(value: Value, def: ElmNode, model: TypeModel): Value {
   const type = statedType(def, 'parameter') ?? resultTypeOf(def)
@@ -48,8 +48,8 @@ export function declaredValue(value: Value, def: ElmNode, model: TypeModel): Val
 }
 
 /**
- * What a function of the host gave as the type that it declares: as for parameters, and texts as what CQL converts them to (`'2024-05-01'` as a Date,
- * `"5.4 'mg'"` as a Quantity). `undefined` for a value of another type.
+ * Converts the result of a function of the host to the type that the function declares, as for parameters; also texts that CQL can convert (`'2024-05-01'`
+ * to a Date, `"5.4 'mg'"` to a Quantity). `undefined` for a value of another type.
  */
 export function resultAs(value: Value, type: TypeSpecifier | undefined, { model, offset }: HelperContext): Value | undefined {
   const read: Read = (name, given) =>
@@ -58,10 +58,10 @@ export function resultAs(value: Value, type: TypeSpecifier | undefined, { model,
   return result === null || type === undefined || isOfType(result, type, model) ? result : undefined
 }
 
-/** Types that JavaScript has no values of, and that CQL writes as texts. */
+/** Types that have no JavaScript values, and that CQL writes as texts. */
 const OF_TEXTS: ReadonlySet<string> = new Set(['Long', 'Decimal', 'Date', 'DateTime', 'Time', 'Quantity', 'Ratio'])
 
-/** A value as a System type; `undefined` where it is not one. */
+/** Converts a value to a System type; `undefined` if that is not possible. */
 type Read = (type: string, value: Value) => Value | undefined
 
 interface Reading {
@@ -69,7 +69,7 @@ interface Reading {
   readonly read: Read
 }
 
-/** What the type does not fit stays as it is. */
+/** Converts a value to a declared type. A value that does not fit stays as it is. */
 function asDeclared(value: Value, type: TypeSpecifier | undefined, reading: Reading): Value {
   if (value === null || type === undefined) return value
   if (type.kind === 'list') return (isList(value) ? value : [value]).map((item) => asDeclared(item, type.element, reading))
@@ -79,19 +79,19 @@ function asDeclared(value: Value, type: TypeSpecifier | undefined, reading: Read
   return type.kind === 'named' && type.namespace === SYSTEM ? (reading.read(type.name, value) ?? value) : value
 }
 
-/** The value as it is where one of the types takes it so, else as the first that it can be read as. */
+/** The value itself if it is of one of the types; otherwise the first type to which it can be converted applies. */
 function chosen(value: Value, choices: readonly TypeSpecifier[], reading: Reading): Value {
   const readings = [value, ...choices.map((choice) => asDeclared(value, choice, reading))]
   return readings.find((one) => choices.some((choice) => isOfType(one, choice, reading.model))) ?? value
 }
 
-/** Elements that are not given are null; those that are not declared stay, and are refused. */
+/** Missing elements become null; elements that are not declared stay, and are refused later. */
 function tupleOf({ elements: given }: Tuple, types: TupleElements, reading: Reading): Tuple {
   const declared = types.map(([name, type]) => [name, asDeclared(given.get(name) ?? null, type, reading)] as const)
   return { kind: 'tuple', elements: new Map([...given, ...declared]) }
 }
 
-/** Whether a type is made of CQL's own. */
+/** Whether a type consists of CQL's own types. */
 function isOwnType(type: TypeSpecifier): boolean {
   if (type.kind === 'list') return isOwnType(type.element)
   if (type.kind === 'interval') return isOwnType(type.point)
@@ -100,7 +100,7 @@ function isOwnType(type: TypeSpecifier): boolean {
   return type.kind === 'named' && type.namespace === SYSTEM && (READINGS.has(type.name) || READ_AS_THEY_ARE.has(type.name))
 }
 
-/** Types of CQL of which FHIR has one, too. */
+/** Types of CQL that FHIR also has. */
 const READ_AS_THEY_ARE: ReadonlySet<string> = new Set(['Boolean', 'String', 'Code', 'Ratio'])
 
 function intervalOfPoints(value: Interval, point: TypeSpecifier, reading: Reading): Interval {
@@ -113,7 +113,7 @@ function readingOf(type: string, value: Value): Value | undefined {
   return READINGS.get(type)?.(value)
 }
 
-/** A value as one of CQL's own types; `undefined` where it is not one. */
+/** Conversions of values to CQL's own types; `undefined` if not possible. */
 const READINGS: ReadonlyMap<string, (value: Value) => Value | undefined> = new Map([
   ['Integer', integerOf],
   ['Long', longOf],

@@ -5,46 +5,46 @@ import { failedEvaluation } from '../problem.js'
 import type { Temporal } from '../values/temporal.js'
 import type { FhirElement } from '../values/value.js'
 
-/** What definitions are evaluated over. */
+/** Options of `createEvaluation`. */
 export interface EvaluationOptions {
   /** The subject of the context; absent for expressions that need none. */
   readonly subject?: FhirElement | undefined
-  /** When the evaluation began: `Now()` and `Today()`. */
+  /** Time when the evaluation began: `Now()` and `Today()`. */
   readonly now: Date
-  /** Offset in minutes of times that have none. Default 0. */
+  /** Offset in minutes for times without one. Default 0. */
   readonly offset?: number
-  /** The resources of a retrieve; none when absent. */
+  /** Returns the resources of a retrieve. Default: none. */
   readonly retrieve?: (request: RetrieveRequest) => readonly FhirElement[]
-  /** Receives what `Message` says. */
+  /** Receives the messages of the operator `Message`. */
   readonly onMessage?: (message: EvaluationMessage) => void
-  /** How many steps one subject may take: items looked at, resources read. Default 10,000,000. */
+  /** Maximum number of steps for one subject: items processed, resources read. Default 10,000,000. */
   readonly maxSteps?: number
-  /** Called when a definition asks for the time. */
+  /** Called when a definition reads the time. */
   readonly onNow?: () => void
 }
 
 const MAX_STEPS = 10_000_000
 
-/** Makes the evaluation of one subject, which keeps the value of each definition. */
+/** Creates the evaluation of one subject, which keeps the value of each definition. */
 export function createEvaluation({ subject, retrieve, now, ...options }: EvaluationOptions): Evaluation {
   return createEvaluations({ ...options, now: () => now })({ subject, retrieve })
 }
 
-/** What is the same for all subjects that are evaluated one after the other. */
+/** Options that are the same for all subjects that are evaluated one after the other. */
 export interface EvaluationsOptions extends Omit<EvaluationOptions, 'now' | 'retrieve' | 'subject'> {
-  /** When the evaluation of a subject began; asked for when a definition asks for the time. */
+  /** Returns the time when the evaluation of a subject began; called when a definition reads the time. */
   readonly now: () => Date
 }
 
-/** What is known of one subject. */
+/** The parts of an evaluation that belong to one subject. */
 interface Own extends Pick<Evaluation, 'keptValues' | 'sift'> {
   readonly subject: EvaluationOptions['subject']
   readonly retrieve: EvaluationOptions['retrieve'] | undefined
 }
 
 /**
- * Begins the evaluation of one subject after the other. It is one object that is used again for the next subject, so it must not be kept. What is
- * made for each subject costs as much as evaluating a small Measure.
+ * Returns a function that starts the evaluation of the next subject. It reuses one object for all subjects, so the object must not be kept: creating one for
+ * each subject costs as much as evaluating a small Measure.
  */
 export function createEvaluations({
   now,

@@ -15,18 +15,18 @@ import type { Compiled } from './opened.js'
 interface Declaration {
   /** The library that declares it. */
   readonly library: string
-  /** Where its operands are. */
+  /** Slots of its operands. */
   readonly slots: readonly number[]
   readonly options: LibraryOptions
 }
 
-/** What calling the host takes, besides the operands and the result. */
+/** Steps of a call of the host, besides those for the operands and the result. */
 const CALL_STEPS = 20
 
 /**
- * The body of a function that the host has.
+ * Compiles the body of a function that the host provides.
  *
- * @throws {OperationError} `not-supported` for a function that is not registered, or takes more operands than are declared.
+ * @throws {OperationError} `not-supported` for a function that is not registered, or that takes more operands than are declared.
  */
 export function externalBody(def: ElmNode, { library, slots, options }: Declaration): Compiled {
   const name = quoted(`${library}.${textAt(def, 'name') ?? ''}`)
@@ -50,13 +50,13 @@ export function externalBody(def: ElmNode, { library, slots, options }: Declarat
   return { compute, steps: CALL_STEPS }
 }
 
-/** Only what the host registered by this very name. */
+/** The registered function. Only own members count, not those of the prototype. */
 function registered(functions: ExternalFunctions | undefined, library: string, name: string): ExternalFunction | undefined {
   const own = functions !== undefined && Object.hasOwn(functions, library) ? functions[library] : undefined
   return own !== undefined && Object.hasOwn(own, name) ? own[name] : undefined
 }
 
-/** The host may read what no library names. */
+/** Counts the size of an operand, and checks that its resources are whole, because the host may read members that no library names. */
 function handOver(operand: Value, { spend }: Evaluation): void {
   spend(sizeOf(operand))
   checkAllWhole(operand)
@@ -68,7 +68,7 @@ function checkAllWhole(value: Value): void {
   else if (isFhir(value)) checkWhole(value.json)
 }
 
-/** Callers learn of a fault of the host only where it happened; the rest is for its log. */
+/** Calls a function of the host. Callers see only where it failed; the error itself is for the log. */
 function called(call: ExternalFunction, name: string, operands: readonly Value[]): unknown {
   let result: unknown
   try {

@@ -5,25 +5,25 @@ import { quoted } from 'fhir-ops/internal/errors'
 import { nodesAt, textAt } from '../elm/node.js'
 import type { CqlTranslator } from '../translator/translator.js'
 
-/** A Library resource, as far as it matters here. */
+/** A Library resource. */
 export type LibraryResource = Readonly<Record<string, unknown>>
 
-/** How Library resources become ELM. */
+/** Options for loading the ELM of Library resources. */
 export interface LibraryLoading {
   readonly ctx: OperationContext
-  /** Translates libraries that have CQL text only; these are refused when absent. */
+  /** Translates libraries that have CQL text only. If absent, these are refused. */
   readonly translator: CqlTranslator | undefined
-  /** Libraries that includes find by name, wherever they are published: those that a Measure or a call names. */
+  /** Libraries that a Measure or a call names. Includes find them by name, whatever their url is. */
   readonly beside?: readonly NamedLibrary[]
 }
 
-/** A Library, and its identifier in CQL where that is known. */
+/** A Library, and its identifier in CQL if that is known. */
 export interface NamedLibrary {
   readonly resource: LibraryResource
   readonly id?: string
 }
 
-/** What a library includes, or a model that it uses. */
+/** A library that another includes, or a model that it uses. */
 export interface IncludedName {
   readonly id: string
   readonly version: string | undefined
@@ -31,14 +31,14 @@ export interface IncludedName {
   readonly from: LibraryResource | undefined
 }
 
-/** Finds the libraries that one evaluation includes, directly or not. */
+/** Finds a library that another includes. */
 export type LibraryFinder = (name: IncludedName) => Promise<LibraryResource>
 
 /**
- * Included libraries are found by the canonical of that name on which the including one depends (`relatedArtifact`), besides the including one, and
- * among those that are named with it.
+ * Creates the finder of one evaluation. It searches for an included library among the dependencies of the including one (`relatedArtifact`), by the base of
+ * the including one's url, and among the libraries that the Measure or call names.
  *
- * @throws {OperationError} `definition-not-found` for one that is not there; `not-supported` for one that is included in two versions.
+ * @throws {OperationError} `definition-not-found` for a library that does not exist; `not-supported` for one that is included in two versions.
  */
 export function libraryFinder(loading: LibraryLoading): LibraryFinder {
   const known = new Map<string, { readonly resource: LibraryResource; readonly version: string | undefined }>()
@@ -85,7 +85,7 @@ async function foundAt(
   return beside.find((one) => isCalled(one, id) && (version === undefined || textAt(one.resource, 'version') === version))?.resource
 }
 
-/** Where the models of published guides are, whichever library uses them. */
+/** Bases of the urls under which guides publish their models, whichever library uses them. */
 const MODEL_PLACES = [
   'http://hl7.org/fhir/Library',
   'http://hl7.org/fhir/us/cql/Library',
@@ -94,10 +94,10 @@ const MODEL_PLACES = [
 ]
 
 /**
- * The Library that defines a model (Using CQL with FHIR, ModelInfo): `QICore-ModelInfo` among what the using library depends on, beside it, and where
- * published guides have theirs.
+ * Finds the Library that defines a model (Using CQL with FHIR, ModelInfo): `QICore-ModelInfo` among the dependencies of the library that uses it, by the base
+ * of that library's url, and under the urls of published guides.
  *
- * @throws {OperationError} `definition-not-found` for one that is not there.
+ * @throws {OperationError} `definition-not-found` for a model that does not exist.
  */
 export async function findModel(loading: LibraryLoading, { id: model, version, from }: IncludedName): Promise<LibraryResource> {
   const id = `${model}-ModelInfo`
@@ -116,7 +116,7 @@ interface Canonical {
   readonly version?: string | undefined
 }
 
-/** What a Library says that it depends on, by that name. */
+/** The dependencies that a Library declares under a name. */
 function dependencies(from: LibraryResource | undefined, id: string): readonly Canonical[] {
   return nodesAt(from ?? {}, 'relatedArtifact').flatMap((artifact) => {
     const resource = textAt(artifact, 'type') === 'depends-on' ? textAt(artifact, 'resource') : undefined
@@ -132,7 +132,7 @@ function neighbor(from: LibraryResource | undefined, id: string): readonly Canon
   return url === undefined || slash < 0 ? [] : [{ url: `${url.slice(0, slash)}/${id}` }]
 }
 
-/** Whether a Library has an identifier: where that is not known, it is the end of the url, and the name. */
+/** Whether a Library has this identifier. If its identifier is not known, its name and the end of its url are compared. */
 export function isCalled({ resource, id: own }: NamedLibrary, id: string): boolean {
   if (own !== undefined) return own === id
   return textAt(resource, 'name') === id || textAt(resource, 'url')?.endsWith(`/${id}`) === true

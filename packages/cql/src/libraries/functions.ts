@@ -8,7 +8,7 @@ import { externalBody } from './external.js'
 import { contextIn, guarded, inContext, libraryOf, type FunctionBody, type Library, type Shared } from './opened.js'
 import { bySignature, fits } from './overloads.js'
 
-/** What a call computes. */
+/** Compiles a call of a function. */
 export function invocationOf(node: ElmNode, operands: readonly Compute[], library: Library, shared: Shared): Compute {
   if (isHelperCall(library.node, node)) return helped(node, operands, shared)
   const name = textAt(node, 'name') ?? ''
@@ -19,7 +19,7 @@ export function invocationOf(node: ElmNode, operands: readonly Compute[], librar
   return callOf(target, candidates, operands, shared)
 }
 
-/** A call of a function of FHIRHelpers, which are built in. */
+/** Compiles a call of a function of FHIRHelpers. These are built in. */
 function helped(node: ElmNode, [operand]: readonly Compute[], { options }: Shared): Compute {
   const name = textAt(node, 'name') ?? ''
   const helper = Object.hasOwn(FHIR_HELPERS, name) ? FHIR_HELPERS[name] : undefined
@@ -33,12 +33,12 @@ function helped(node: ElmNode, [operand]: readonly Compute[], { options }: Share
   }
 }
 
-/** The functions of a name with a number of operands. */
+/** The functions with a name and a number of operands. */
 export function functionsOf(library: Library, name: string, arity: number): readonly ElmNode[] {
   return definitionsNamed(library.node, 'statements', name).filter((def) => isFunction(def) && nodesAt(def, 'operand').length === arity)
 }
 
-/** A call of one function or, where several overloads are left, of the first whose operand types fit the values. */
+/** Compiles a call of a function; if several overloads remain, of the first whose operand types fit the values. */
 export function callOf(library: Library, candidates: readonly ElmNode[], operands: readonly Compute[], shared: Shared): Compute {
   const targets = candidates.map((def) => ({ def, body: bodyOf(library, def, shared) }))
   const [only] = targets

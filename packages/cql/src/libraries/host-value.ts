@@ -8,10 +8,10 @@ import { integer, long, pointTypeNamed } from '../values/point.js'
 import { DAY, temporalOf } from '../values/temporal.js'
 import type { FhirElement, Value } from '../values/value.js'
 
-/** Deepest nesting of what the host gives. */
+/** Maximum nesting of a value of the host. */
 const MAX_DEPTH = 200
 
-/** What the host gives, as a value: numbers other than Integers become Decimals. `undefined` for anything that is not a CQL value. */
+/** Converts a value of the host to a CQL value. Numbers other than Integers become Decimals. `undefined` for anything that is not a CQL value. */
 export function valueOfHost(given: unknown, evaluation: Pick<Evaluation, 'spend'>, depth = 0): Value | undefined {
   evaluation.spend(1)
   if (given === null || typeof given === 'boolean' || typeof given === 'string') return given
@@ -45,7 +45,7 @@ const INSTANCES: ReadonlyMap<unknown, string> = new Map([
 
 type Inner = (part: unknown) => Value | undefined
 
-/** Built again from its members, so that no incomplete value gets through. */
+/** Builds the value again from its members, so that an incomplete one is not accepted. */
 function valueOfKind(given: JsonObject, inner: Inner): Value | undefined {
   const instance = INSTANCES.get(given['kind'])
   if (instance !== undefined) {

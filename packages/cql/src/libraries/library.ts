@@ -35,9 +35,9 @@ export interface CqlLibrary {
   readonly version: string | undefined
   /** Names of its definitions, in their order; functions are not among them. */
   readonly names: readonly string[]
-  /** A definition. @throws {OperationError} `definition-invalid` when it cannot be compiled; `undefined` when there is none. */
+  /** Compiles a definition; `undefined` if there is none with that name. @throws {OperationError} `definition-invalid` if it cannot be compiled. */
   definition(name: string): Definition | undefined
-  /** The functions with a name, by their number of operands. */
+  /** Compiles a call of a function with these operands; `undefined` if no function has that name and number of operands. */
   invocable(name: string, operands: readonly Compute[]): Compute | undefined
   /** Names of the parameters that it declares. */
   readonly parameters: readonly string[]
@@ -46,11 +46,10 @@ export interface CqlLibrary {
 /**
  * Compiles a library from its ELM.
  *
- * Nothing is compiled before it is asked for, so a definition that cannot be compiled hinders no other.
+ * Definitions are compiled when they are first requested, so one that cannot be compiled does not affect the others.
  *
  * @param elm The JSON form of ELM, `{ library: {...} }` or the library itself.
- * @throws {OperationError} `definition-invalid` when it is not an ELM library or cannot be compiled, `not-supported` for nodes that are not
- *   understood, naming them.
+ * @throws {OperationError} `definition-invalid` if it is not an ELM library or cannot be compiled, `not-supported` for unknown nodes, naming them.
  */
 export function compileLibrary(elm: unknown, options: LibraryOptions): CqlLibrary {
   const { taken = { slots: 0, memo: 0 } } = options
@@ -169,7 +168,7 @@ interface SettlingPlace extends ExpressionPlace {
   readonly shared: Shared
 }
 
-/** The values of an expression over one resource are kept with it; those of its parts are not, too. */
+/** Compiles an expression. If it depends on one resource alone, its values are kept with the resource, but those of its parts are not. */
 function settling(node: ElmNode, { shared, ...place }: SettlingPlace, compile: () => Compute): Compute {
   const isPart = shared.isSettled
   const resourceOf = isPart || shared.options.trace !== undefined ? undefined : shared.settled.resourceOf(node, place)
@@ -182,7 +181,7 @@ function settling(node: ElmNode, { shared, ...place }: SettlingPlace, compile: (
   }
 }
 
-/** Compiles one level deeper. */
+/** Compiles one level deeper, and checks the depth. */
 function nested<T>(node: ElmNode, shared: Shared, compile: () => T): T {
   if (shared.depth >= MAX_DEPTH) throw invalidElm(node, `Expressions may be nested ${MAX_DEPTH} deep.`)
   shared.depth++

@@ -6,27 +6,27 @@ import { dataOf, decoded, nameOf } from './attachments.js'
 import { namedInHead } from './text-head.js'
 import { findModel, type LibraryLoading, type LibraryResource } from './find-library.js'
 
-/** A model that CQL text uses beside System and FHIR. */
+/** A model that CQL text uses besides System and FHIR. */
 export interface UsedModel {
   readonly version: string | undefined
   /** Model information (XML). */
   readonly text: string
 }
 
-/** Models that the translator has itself. */
+/** Models that the translator already has. */
 const OWN: ReadonlySet<string> = new Set(['System', 'FHIR'])
 
 const REQUIRED = /<(?:\w{1,20}:)?requiredModelInfo[ \t\r\n]([^<>]{1,500})>/g
 const ATTRIBUTE = /\b(name|version)="([^"]{1,100})"/g
 const XML_TYPES = ['application/xml', 'text/xml']
-/** Libraries of models that need each other, as QI-Core may need US Core. */
+/** Maximum number of models; models can require others, as QI-Core may require US Core. */
 const MAX_MODELS = 10
 
 /**
- * Collects the models that a text uses, and those that they need.
+ * Collects the models that a text uses, and those that these require.
  *
- * @throws {OperationError} `definition-not-found` for one that is not there, `definition-required` for a Library without model information,
- *   `not-supported` for one in two versions.
+ * @throws {OperationError} `definition-not-found` for a model that does not exist, `definition-required` for a Library without model information,
+ *   `not-supported` for a model in two versions.
  */
 export async function collectModels(
   loading: LibraryLoading,
@@ -58,7 +58,7 @@ async function collectModel(loading: LibraryLoading, name: Named, models: Map<st
   }
 }
 
-/** Decoded once for as long as the Library brings the same: that of QI-Core takes 10 ms. */
+/** The model information of a Library. It is decoded once as long as the Library does not change: that of QI-Core takes 10 ms. */
 function modelInformation({ ctx }: LibraryLoading, resource: LibraryResource): string {
   for (const type of XML_TYPES) {
     const data = dataOf(resource, type)
@@ -75,7 +75,7 @@ function modelInformation({ ctx }: LibraryLoading, resource: LibraryResource): s
   })
 }
 
-/** What the translator is given of models. */
+/** The texts of models, as the translator takes them. */
 export function modelTextsOf(models: ReadonlyMap<string, UsedModel>): Texts {
   return new Map([...models].map(([id, { text }]) => [id, text]))
 }

@@ -15,60 +15,60 @@ export interface Definition {
   /** `Patient`, `Unfiltered` or another context. */
   readonly context: string
   readonly compute: Compute
-  /** Whether other libraries may use it, and results name it. */
+  /** Whether other libraries may use it and results include it. */
   readonly isPublic: boolean
 }
 
-/** What all libraries of one compilation share. */
+/** State that all libraries of one compilation share. */
 export interface Shared {
   readonly options: LibraryOptions
   readonly libraries: Map<string, Library>
   readonly taken: { slots: number; memo: number }
   depth: number
-  /** Nodes of the definition or function that is being compiled, which were compiled so far. */
+  /** Number of nodes of the current definition or function that were compiled so far. */
   nodes: number
   /** Context of the definition that is being compiled. */
   context: string
-  /** Computed at compile time, where no trace of nodes is recorded. */
+  /** Constants that are computed during compilation, unless nodes are traced. */
   readonly constants: Constants
-  /** Finds what follows from one resource alone. */
+  /** Finds expressions that depend on one resource alone. */
   readonly settled: Settled
-  /** Whether what is being compiled is part of such an expression. */
+  /** Whether the current node is part of such an expression. */
   isSettled: boolean
-  /** Compiles the expression of a definition or function. What refers to it does not evaluate its nodes each time, or counts a call as such. */
+  /** Compiles the expression of a definition or function. Its nodes do not count as nodes of the expressions that refer to it. */
   compile(library: Library, node: ElmNode, scope: Scope): Compiled
 }
 
-/** An expression that is compiled. */
+/** A compiled expression. */
 export interface Compiled {
   readonly compute: Compute
-  /** What evaluating it takes besides what it counts itself. */
+  /** Steps of an evaluation, besides those that it counts itself. */
   readonly steps: number
 }
 
-/** A function that is compiled. */
+/** The compiled body of a function. */
 export interface FunctionBody extends Compiled {
-  /** Where it reads its operands. */
+  /** Slots of its operands. */
   readonly slots: readonly number[]
 }
 
-/** A library of which something is compiled. */
+/** A library whose definitions are compiled on demand. */
 export interface Library {
   readonly node: ElmNode
   readonly id: string
   readonly definitions: Map<string, Definition>
-  /** Definitions and functions that are being compiled, to notice recursion. */
+  /** Definitions and functions that are being compiled, to detect recursion. */
   readonly open: Set<string>
   readonly functions: Map<ElmNode, FunctionBody>
   readonly statesContext: boolean
-  /** The code systems that it declares, one list for all who ask. */
+  /** The code systems that it declares; one shared list. */
   systems?: readonly Vocabulary[]
 }
 
-/** Nothing but what libraries define. */
+/** A scope without aliases and operands. */
 export const EMPTY_SCOPE: Scope = { aliases: new Map(), operands: new Map() }
 
-/** Opens a library. @throws {OperationError} `definition-invalid` for anything else, and for one that was translated with errors. */
+/** Opens a library. @throws {OperationError} `definition-invalid` if `elm` is not a library, or was translated with errors. */
 export function openLibrary(elm: unknown): Library {
   const node = isNode(elm) ? libraryIn(elm) : undefined
   const identifier = node === undefined ? undefined : identifierOf(node)
@@ -80,7 +80,7 @@ export function openLibrary(elm: unknown): Library {
   return { node, id, definitions: new Map(), open: new Set(), functions: new Map(), statesContext: statesContext(node) }
 }
 
-/** The library that a reference names by its local name: this one when it names none. */
+/** The library that a reference names by its local name; this one if it names none. */
 export function libraryOf(node: ElmNode, library: Library, shared: Shared): Library {
   const alias = textAt(node, 'libraryName')
   if (alias === undefined) return library
@@ -101,7 +101,7 @@ function included(alias: string, library: Library, node: ElmNode): Include {
   return include
 }
 
-/** What a section of a library declares under the name of a reference. */
+/** The declaration in a section of a library with the name of a reference. */
 export function definedIn(library: Library, section: ElmSection, node: ElmNode): ElmNode {
   const name = textAt(node, 'name')
   const [def] = definitionsNamed(library.node, section, name)
@@ -114,7 +114,7 @@ export function contextIn({ statesContext: isStated }: Library, def: ElmNode, { 
   return contextOf(def, { isStated, subjectType: options.subjectType ?? 'Patient' })
 }
 
-/** Compiles within the context of a definition. */
+/** Compiles in the context of a definition. */
 export function inContext<T>(context: string, shared: Shared, compile: () => T): T {
   const outer = shared.context
   shared.context = context
@@ -125,7 +125,7 @@ export function inContext<T>(context: string, shared: Shared, compile: () => T):
   }
 }
 
-/** Compiles while noticing that something is defined by itself. */
+/** Compiles a definition, and rejects one that refers to itself. */
 export function guarded<T>(library: Library, what: string, node: ElmNode, compile: () => T): T {
   if (library.open.has(what)) throw invalidElm(node, `${what} in library ${library.id} is defined by itself, which is not supported.`)
   library.open.add(what)

@@ -6,10 +6,14 @@ import { namedType, readTypeSpecifier, type TypeSpecifier } from '../elm/type-sp
 import { invalidElm } from '../problem.js'
 import type { Value } from '../values/value.js'
 
-/** Functions of one name and number of operands, which are tried one after the other at each call. */
+/** Maximum number of functions with one name and number of operands, which are tried one after the other at each call. */
 const MAX_OVERLOADS = 100
 
-/** Of overloads, the one whose operands have the types of the call's signature, where that is written down. @throws {OperationError} `definition-invalid` for more than 100. */
+/**
+ * Selects the overload whose operands have the types of the call's signature, if the call states one.
+ *
+ * @throws {OperationError} `definition-invalid` for more than 100 overloads.
+ */
 export function bySignature(candidates: readonly ElmNode[], call: ElmNode): readonly ElmNode[] {
   if (candidates.length < 2) return candidates
   if (candidates.length > MAX_OVERLOADS)
@@ -28,7 +32,7 @@ function operandType(operand: ElmNode): TypeSpecifier | undefined {
   return name === undefined ? undefined : namedType(name)
 }
 
-/** Whether values are of the types that a function states for its operands. */
+/** Whether values have the types that a function declares for its operands. */
 export function fits(def: ElmNode, values: readonly Value[], model: TypeModel): boolean {
   return nodesAt(def, 'operand').every((operand, index) => {
     const [type, value] = [operandType(operand), values[index] ?? null]

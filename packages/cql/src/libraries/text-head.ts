@@ -1,4 +1,4 @@
-/** What a CQL text names in its head: a library that it includes, or a model that it uses. */
+/** A library that a CQL text includes, or a model that it uses, as named in its head. */
 export interface NamedInHead {
   readonly keyword: 'include' | 'using'
   /** Without its namespace. */
@@ -7,11 +7,11 @@ export interface NamedInHead {
   readonly version: string | undefined
 }
 
-/** Comments, texts and names in quotes, in which keywords mean nothing, what follows the keywords of the head, and where the head ends. */
+/** Matches comments, string literals and quoted names (in which keywords have no meaning), the declarations of the head, and the end of the head. */
 const TOKEN =
   /\/\*[^]*?(?:\*\/|$)|\/\/[^\r\n]*|'(?:[^'\\]|\\[^])*(?:'|\\?$)|"(?:[^"\\]|\\[^])*(?:"|\\?$)|\b(?<keyword>library|include|using)\s{1,20}(?<path>[\w."]{1,200})(?:\s{1,20}version\s{1,20}'(?<version>[^']{1,100})')?|\b(?<end>context|define)\b/g
 
-/** What the head of a text names, in its order, however its lines are broken. */
+/** Reads the declarations in the head of a text, in their order, whatever its line breaks are. */
 export function namedInHead(text: string): readonly NamedInHead[] {
   const named: NamedInHead[] = []
   for (const { groups = {} } of text.matchAll(TOKEN)) {
@@ -26,7 +26,7 @@ export function namedInHead(text: string): readonly NamedInHead[] {
 }
 
 /**
- * The text with blanks instead of the namespaces of libraries, so that all else stays in its place: the translator knows no namespaces, and libraries are
+ * Replaces the namespaces of libraries by blanks, so that all other text keeps its position: the translator does not know the namespaces, and libraries are
  * found by their identifiers.
  */
 export function withoutNamespaces(text: string): string {

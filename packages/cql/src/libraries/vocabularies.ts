@@ -5,7 +5,7 @@ import { unsupportedElm } from '../problem.js'
 import type { Code, Concept, Vocabulary } from '../values/value.js'
 import { definedIn, libraryOf, type Library, type Shared } from './opened.js'
 
-/** Terminology for a node that needs it. @throws {OperationError} `not-supported` when there is none. */
+/** The terminology for a node that needs it. @throws {OperationError} `not-supported` if there is none. */
 export function terminologyOf(node: ElmNode, { options }: Shared): LibraryTerminology {
   if (options.terminology !== undefined) return options.terminology
   throw unsupportedElm(node, 'No terminology is available to this evaluation.')
@@ -18,7 +18,7 @@ export function codeOf(node: ElmNode, library: Library, shared: Shared): Code {
   return codeWith(def, textAt(def, 'id'), { target, reference: nodeAt(def, 'codeSystem'), shared })
 }
 
-/** A code that is written where it is used. */
+/** The code of an inline selector. */
 export function inlineCode(node: ElmNode, library: Library, shared: Shared): Code {
   return codeWith(node, textAt(node, 'code'), { target: library, reference: nodeAt(node, 'system'), shared })
 }
