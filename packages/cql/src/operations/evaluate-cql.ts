@@ -38,30 +38,30 @@ import {
   type MemberKind,
 } from 'fhir-ops/internal/input'
 
-/** What to evaluate: an expression, or definitions of a library. */
+/** Input of `evaluateCql`: an expression, or definitions of a library. */
 export interface EvaluateCqlInput extends ExplainOption {
-  /** A CQL expression, over System types and, with a subject or data, FHIR. */
+  /** A CQL expression, over System types and, if there is a subject or data, FHIR. */
   readonly expression?: string | undefined
-  /** A Library resource with ELM or CQL; besides `expression`, the expression may use its definitions by `Library.`. */
+  /** A Library resource with ELM or CQL. If `expression` is given, it may use its definitions as `Library.`. */
   readonly library?: LibraryResource | undefined
-  /** Libraries whose definitions `expression` may use, too. */
+  /** Further libraries whose definitions `expression` may use. */
   readonly includes?: readonly IncludedLibrary[] | undefined
-  /** Definitions of `library` to evaluate. Default: all that are public. */
+  /** Names of the definitions of `library` to evaluate. Default: all public ones. */
   readonly definitions?: readonly string[] | undefined
-  /** The subject, `Patient/p1`; needed by definitions in the context of one. */
+  /** The subject, such as `Patient/p1`; required for definitions in the context of a subject. */
   readonly subject?: string | undefined
   /** Values of parameters by name. */
   readonly parameters?: ReadonlyMap<string, Value> | undefined
-  /** Resources that are evaluated over instead of those in the storage. Those about another subject are not retrieved. */
+  /** Resources that are used instead of those in the storage. Resources about another subject are not retrieved. */
   readonly data?: readonly LibraryResource[] | undefined
-  /** Whether what the storage has of the subject is evaluated as well as `data`, of which a resource replaces the stored one. Default false. */
+  /** Whether the subject's resources in the storage are used besides `data`; a resource in `data` replaces the stored one. Default false. */
   readonly useServerData?: boolean | undefined
 }
 
 /** A library that an expression includes. */
 export interface IncludedLibrary {
   readonly resource: LibraryResource
-  /** The name by which the expression uses it. Default: its own. */
+  /** The name that the expression uses for it. Default: its own. */
   readonly called?: string | undefined
 }
 
@@ -79,21 +79,24 @@ const INPUT = inputShape<EvaluateCqlInput>({
   explain: FLAG,
 })
 
-/** How CQL is evaluated. */
+/** Options of `evaluateCql` and `cqlOperations`. */
 export interface EvaluateCqlOptions {
-  /** Translates CQL text; when absent, a Library without ELM is refused. */
+  /** Translates CQL text. If absent, a Library without ELM is refused. */
   readonly translator?: CqlTranslator | undefined
-  /** Offset in minutes of times that have none. Default 0. */
+  /** Offset in minutes for times without one. Default 0. */
   readonly offset?: number | undefined
-  /** Steps of one evaluation: items looked at, resources read. Default 200,000. */
+  /** Maximum number of steps of one evaluation: items processed, resources read. Default 200,000. */
   readonly maxSteps?: number | undefined
-  /** What libraries declare as external functions, `{ Risk: { Score: (age) => ... } }`. Default none: what calls one is refused. */
+  /** Functions that libraries declare as external, `{ Risk: { Score: (age) => ... } }`. Default: none, and calls of them are refused. */
   readonly functions?: ExternalFunctions | undefined
-  /** What a retrieve by profile finds: what has all that the profile fixes (default, where the profile is known), what declares it in `meta.profile`, or any resource of its type. */
+  /**
+   * The resources that a retrieve by profile finds: those with all values that the profile fixes (default, if the profile is known), those that declare it in
+   * `meta.profile`, or all resources of its type.
+   */
   readonly profiles?: RetrievedProfiles | undefined
 }
 
-/** What the options of an evaluation are, in plain JavaScript. */
+/** Shape of the options, for checks of plain JavaScript. */
 export const CQL_OPTIONS: InputShape = inputShape<EvaluateCqlOptions>({
   translator: having('a translator', ['translate']),
   offset: NUMBER,
@@ -102,19 +105,19 @@ export const CQL_OPTIONS: InputShape = inputShape<EvaluateCqlOptions>({
   profiles: RETRIEVED_PROFILES,
 })
 
-/** What an evaluation gives. */
+/** Result of `evaluateCql`. */
 export interface EvaluateCqlResult extends Explained {
-  /** The value of each definition, in their order; that of an expression has the name `return`. */
+  /** The value of each definition, in their order. The value of an expression has the name `return`. */
   readonly values: ReadonlyMap<string, Value>
-  /** Run-time errors by the name of the definition, which has no value then. */
+  /** Run-time errors by the name of the definition, which then has no value. */
   readonly failures: ReadonlyMap<string, OperationError>
-  /** What `Message` said. */
+  /** Messages of the operator `Message`. */
   readonly messages: readonly EvaluationMessage[]
 }
 
 const MAX_STEPS = 200_000
 const EXPRESSION = 'return'
-/** The beginning of a retrieve, `[Observation`; that of `Interval[` and of an index has a name or bracket before it. */
+/** Start of a retrieve, `[Observation`. The bracket of `Interval[` and of an index follows a name or bracket. */
 const RETRIEVE = /(?:^|[^\w\])"])\s{0,9}\[\s{0,9}"?[A-Z]/
 const FHIR_HEAD = `using FHIR version '4.0.1'\ninclude ${FHIR_HELPERS_LIBRARY} version '4.0.1'\n`
 
@@ -122,8 +125,9 @@ const FHIR_HEAD = `using FHIR version '4.0.1'\ninclude ${FHIR_HELPERS_LIBRARY} v
  * Evaluates a CQL expression, or definitions of a library, for one subject or none.
  *
  * @throws {OperationError} `parameter-required` and `parameter-invalid` for the input; `definition-invalid` for CQL or ELM that cannot be used;
- *   `definition-not-found` for libraries and value sets that are missing, before anything is evaluated; `not-supported` for what is not
- *   understood; `too-costly`. Run-time errors of CQL are in the result. With `explain: true` an `explanation` says why each definition has its value.
+ *   `definition-not-found` for libraries and value sets that are missing, before anything is evaluated; `not-supported` for unknown ELM and for features
+ *   that are not available; `too-costly`. Run-time errors of CQL are in the result. With `explain: true`, `explanation` states why each definition has
+ *   its value.
  * @see https://hl7.org/fhir/uv/cql/operations.html
  */
 export function evaluateCql(ctx: OperationContext, input: EvaluateCqlInput, options: EvaluateCqlOptions = {}): Promise<EvaluateCqlResult> {
@@ -156,7 +160,7 @@ async function evaluated(ctx: OperationContext, input: EvaluateCqlInput, options
       trace,
     })
   const pace = createPace(ctx)
-  // Many may have waited for one translation.
+  // Many calls may have waited for one translation; let other requests run between them.
   await pace.turn()
   const library = compile()
   const definitions = await definitionsOf(ctx, library, input)
@@ -167,7 +171,7 @@ async function evaluated(ctx: OperationContext, input: EvaluateCqlInput, options
   const { subject, records } = await recordsOf(ctx, input, retriever)
   const own = { subject, now: ctx.now(), offset, maxSteps: options.maxSteps ?? MAX_STEPS }
   await pace.step()
-  // Where resources must be read first, all is evaluated again, so that nothing is said twice and no step counts twice.
+  // If resources must be read first, everything is evaluated again, so each attempt collects its own messages and counts its own steps.
   const { values, failures, messages } = await records.evaluate(() => {
     const said: EvaluationMessage[] = []
     const retrieve = (request: RetrieveRequest): readonly FhirElement[] => records.retrieve(request)
@@ -181,7 +185,7 @@ async function evaluated(ctx: OperationContext, input: EvaluateCqlInput, options
   return { values, failures, messages }
 }
 
-/** What a definition costs after one that failed: many may fail alike, each with a message of its own. */
+/** Additional steps of each definition after one that failed: many may fail in the same way, each with its own message. */
 const FAILURE_STEPS = 50
 
 /** Evaluates definitions one after the other. */
@@ -190,10 +194,10 @@ function valuesOf(definitions: readonly Definition[], evaluation: Evaluation): P
   const failures = new Map<string, OperationError>()
   for (const { name, compute } of definitions) {
     try {
-      // After the last step nothing more is evaluated.
+      // Throws if an earlier definition exceeded the limit.
       evaluation.spend(failures.size > 0 ? FAILURE_STEPS : 0)
       const value = compute(evaluation)
-      evaluation.spend(sizeOf(value)) // parts that values share are written once for each
+      evaluation.spend(sizeOf(value)) // a part that several values share is written for each of them
       values.set(name, value)
     } catch (error) {
       if (!(error instanceof OperationError) || error.code !== 'unprocessable') throw error
@@ -223,7 +227,7 @@ async function librariesOf(ctx: OperationContext, input: EvaluateCqlInput, trans
 
 const IDENTIFIER = /^[A-Za-z_]\w{0,199}$/
 
-/** How an expression includes a library, which it knows by a name. */
+/** The line with which an expression includes a library. */
 function includeLine({ resource, called }: IncludedLibrary): string {
   const name = textAt(resource, 'name')
   const wrong = [name ?? '', ...(called === undefined ? [] : [called])].find((one) => !IDENTIFIER.test(one))
@@ -234,7 +238,7 @@ function includeLine({ resource, called }: IncludedLibrary): string {
   return `include ${name}${called === undefined ? '' : ` called ${called}`}\n`
 }
 
-/** Parameters that neither the library nor what it includes declares are refused by name. */
+/** Rejects parameters that neither the library nor an included one declares, by name. */
 function checkedParameters(loaded: LoadedLibrary, given: ReadonlyMap<string, Value> | undefined): ReadonlyMap<string, Value> {
   const declared = declaredParameters(loaded)
   for (const name of given?.keys() ?? [])
@@ -261,13 +265,13 @@ async function definitionsOf(ctx: OperationContext, library: CqlLibrary, input: 
   return definitions
 }
 
-/** What is retrieved must be somewhere: resources of a subject in the storage, all others in the data. */
+/** Rejects retrieves of a subject's resources if there is neither a subject nor data. */
 function checkData({ subject, data }: EvaluateCqlInput, requests: readonly RetrieveRequest[]): void {
   if (data !== undefined || subject !== undefined || requests.every(({ unfiltered }) => unfiltered)) return
   throw new OperationError('parameter-required', 'A subject or data is needed, since resources are retrieved.', { expression: ['subject'] })
 }
 
-/** The records that are evaluated over: what came with the call, else what is in the storage. */
+/** The resources for the evaluation: those of the call if there are any, otherwise those in the storage. */
 async function recordsOf(
   ctx: OperationContext,
   { subject, data, useServerData }: EvaluateCqlInput,
@@ -278,7 +282,7 @@ async function recordsOf(
     const own = reference === undefined ? undefined : await readSubject(ctx, options, reference)
     return { subject: own, records: storedRecords(ctx, options)(own) }
   }
-  // What is compared of a resource is remembered by it, and the caller may change it before the next call.
+  // Texts and values are cached by resource object, and the caller may change the resource before the next call.
   const resources = data.flatMap((resource) => resourceElement(options.model, ownCopy(resource)) ?? [])
   const own = resources.find(({ type, json }) => type.name === reference?.type && isOf(json, reference.id))
   if (useServerData === true) return await joinedWith(ctx, resources, { reference, own, options })
@@ -289,12 +293,12 @@ async function recordsOf(
 
 interface Joined {
   readonly reference: SubjectReference | undefined
-  /** The subject as it came with the call. */
+  /** The subject, if it is part of the call. */
   readonly own: FhirElement | undefined
   readonly options: RetrieverOptions
 }
 
-/** The records of a subject in what came with the call and in the storage. */
+/** The resources of a subject in the call and in the storage. */
 async function joinedWith(
   ctx: OperationContext,
   resources: readonly FhirElement[],

@@ -24,11 +24,11 @@ import { checkOptions } from 'fhir-ops/internal/input'
 const IG = 'http://hl7.org/fhir/uv/cql/OperationDefinition'
 const NEEDS = { text: 'a token; reading and searching what the library uses', anyOf: [] }
 
-/** Inputs of the implementation guide that are not offered. */
+/** Parameters of the implementation guide that are not supported. */
 const REFUSED = ['dataEndpoint', 'contentEndpoint', 'terminologyEndpoint', 'prefetchData']
 
 /**
- * `$cql` and `Library/$evaluate` (Using CQL with FHIR), for the handler's option `operations`.
+ * Creates `$cql` and `Library/$evaluate` (Using CQL with FHIR), for the handler's option `operations`.
  *
  * @throws {TypeError} for an option that is unknown or of another type.
  * @see https://hl7.org/fhir/uv/cql/operations.html
@@ -112,7 +112,7 @@ async function answer(
   return { status: 200, resource: { ...parametersWith(result, ctx) } }
 }
 
-/** The results, and after them what failed and what `Message` said, as OperationOutcomes. */
+/** The results, followed by errors and messages of `Message`, as OperationOutcomes. */
 function parametersWith({ values, failures, messages, explanation }: EvaluateCqlResult, ctx: OperationContext): Parameters {
   const results = [...values].flatMap(([name, value]) => toParameterEntries(name, value, ctx.types))
   const failed = [...failures].map(([name, error]): ParametersParameter => ({
@@ -139,7 +139,7 @@ function outcomeOfMessages(messages: readonly EvaluationMessage[], id: string): 
   }
 }
 
-/** The libraries whose definitions an expression may use: each a part `library` with its canonical as `url` and, where it is used by another name, `name`. */
+/** The libraries whose definitions an expression may use: parameters `library` with parts `url` (canonical) and `name` (optional, another name for it). */
 async function includedLibraries(ctx: OperationContext, reader: ParameterReader): Promise<readonly IncludedLibrary[]> {
   const included: IncludedLibrary[] = []
   for (const { resource, parts, expression } of reader.all('library')) {

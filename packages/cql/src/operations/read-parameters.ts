@@ -8,9 +8,9 @@ import { ABSENT, EMPTY_LIST, EMPTY_TUPLE } from '../results/parameters.js'
 import { isInterval, isList, isTuple, kindOf, quantity, type Code, type Quantity, type Value } from '../values/value.js'
 
 /**
- * The values that a Parameters resource gives to CQL parameters (Using CQL with FHIR, requirement 4.3). A name that is repeated gives a list.
+ * Reads the values of CQL parameters from a Parameters resource (Using CQL with FHIR, requirement 4.3). A repeated name becomes a list.
  *
- * @throws {OperationError} `parameter-value` for a type that has no reading.
+ * @throws {OperationError} `parameter-value` for a type that cannot be converted.
  */
 export function readCqlParameters(parameters: readonly Parameter[], offset: number): ReadonlyMap<string, Value> {
   const values = new Map<string, Value>()
@@ -35,7 +35,7 @@ function valueOf(parameter: Parameter, offset: number): Value {
   return read
 }
 
-/** What extensions say where there is no value, as results do: null, or an empty list or tuple. */
+/** The value that extensions describe if there is none, as in results: null, or an empty list or tuple. */
 function statedValue(extra: Parameter['extra']): Value | undefined {
   const { extension } = extra ?? {}
   const urls = (Array.isArray(extension) ? extension : []).filter(isRecord).map(({ url }) => url)
@@ -44,7 +44,7 @@ function statedValue(extra: Parameter['extra']): Value | undefined {
   return urls.includes(ABSENT) ? null : undefined
 }
 
-/** Parts are the elements of a list within a list where they are called so, else those of a tuple. */
+/** Reads parts: the items of a list within a list if all are named `element`, otherwise the elements of a tuple. */
 function partsValue(parts: readonly Parameter[], offset: number): Value {
   if (parts.every(({ name }) => name === 'element')) return parts.map((part) => valueOf(part, offset))
   return { kind: 'tuple', elements: readCqlParameters(parts, offset) }
@@ -86,7 +86,7 @@ function objectValue(value: Readonly<Record<string, unknown>>, type: string | un
   }
 }
 
-/** A quantity with a comparator is not the number. */
+/** Reads a quantity; `undefined` if it has a comparator, because its value is then not known. */
 function quantityOf(value: Readonly<Record<string, unknown>>): Quantity | undefined {
   if (value['comparator'] !== undefined) return undefined
   const amount = typeof value['value'] === 'number' ? decimalOfNumber(value['value']) : undefined
@@ -119,10 +119,10 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Names that can be written between quotes as they are. */
+/** Names that can be written in quotes without escaping. */
 const PLAIN_NAME = /^[^"\\\p{Cc}]{1,200}$/u
 
-/** Declarations of the parameters that a call gives to an expression, by the types of their values; those whose type does not show are left out. */
+/** Declares the parameters that a call gives to an expression, with the types of their values. Values whose type is not evident are left out. */
 export function parameterDeclarations(given: ReadonlyMap<string, Value>): string {
   return [...given].map(([name, value]) => declaration(name, value)).join('')
 }
@@ -147,7 +147,7 @@ const SIMPLE: ReadonlyMap<string, string> = new Map([
   ['concept', 'Concept'],
 ])
 
-/** The type of a value as CQL writes it; `undefined` for null, lists of several types and elements of FHIR. */
+/** The type of a value in CQL syntax; `undefined` for null, lists of several types and FHIR elements. */
 function typeText(value: Value): string | undefined {
   if (isList(value)) return listType(value)
   if (isInterval(value)) return value.pointType === undefined ? undefined : `Interval<${value.pointType}>`

@@ -11,10 +11,10 @@ import { failedEvaluation } from '../problem.js'
 import { codesBySystem, type CodesBySystem } from '../values/codes-by-system.js'
 import type { Code, Vocabulary } from '../values/value.js'
 
-/** The value sets, code systems and profiles that compiled libraries name, which are read before anything is evaluated. */
+/** The value sets, code systems and profiles that compiled libraries name. They are loaded before anything is evaluated. */
 export interface Terminology extends LibraryTerminology {
   /**
-   * Reads what was asked for while libraries were compiled; tests may be called afterwards.
+   * Loads everything that was requested while libraries were compiled. The returned tests may be called afterwards.
    *
    * @throws {OperationError} `definition-not-found` naming every value set and code system that is missing; `too-costly` for a value set that
    *   is too large.
@@ -29,11 +29,11 @@ interface Codes {
 }
 
 interface TerminologyOptions {
-  /** What retrieves by profile find. Default `fixed`. */
+  /** The resources that retrieves by profile find. Default `fixed`. */
   readonly profiles?: RetrievedProfiles | undefined
 }
 
-/** Reads value sets, code systems and profiles through the terminology engines of a context. */
+/** Creates the terminology of an evaluation, which uses the terminology engines of a context. */
 export function createTerminology(ctx: OperationContext, { profiles: mode = 'fixed' }: TerminologyOptions = {}): Terminology {
   const profiles = createProfiles(ctx, mode)
   const valueSets = new Map<string, Vocabulary>()
@@ -100,7 +100,7 @@ async function openSystems(
   return opened
 }
 
-/** Whether a system has a code. @throws {OperationError} `unprocessable` for a code that may be in the part of the system which is not known. */
+/** Whether a system has a code. @throws {OperationError} `unprocessable` for a code that may be in the part of the system that is not available. */
 function isCodeOf(provider: CodeSystemProvider | undefined, code: string): boolean {
   if (provider === undefined) return false
   if (provider.find(code) !== undefined) return true
@@ -116,7 +116,7 @@ interface CodePair {
   readonly descendant: Code
 }
 
-/** @throws {OperationError} `unprocessable` for codes of a system that the library does not declare or that is not known, and unknown codes. */
+/** @throws {OperationError} `unprocessable` for unknown codes, and for codes of a system that is unknown or that the library does not declare. */
 function isSubsumed(
   declared: readonly Vocabulary[],
   providers: ReadonlyMap<string, CodeSystemProvider>,
@@ -162,7 +162,7 @@ interface ListedCode {
   readonly display?: string | undefined
 }
 
-/** The codes of an expansion that was published with the value set, as measures pin it; `undefined` when there is none, or a page of one. */
+/** The codes of the expansion in the value set, which measures publish to fix it; `undefined` if there is none, or only one page of it. */
 function storedExpansion(valueSet: ElmNode): readonly ListedCode[] | undefined {
   const expansion = nodeAt(valueSet, 'expansion')
   if (expansion === undefined) return undefined
@@ -182,7 +182,7 @@ function codesIn(contains: readonly ElmNode[]): readonly ListedCode[] {
   })
 }
 
-/** The codes of a value set that only lists codes: they are known without the code system. */
+/** The codes of a value set that only lists codes; they are known without the code system. */
 function listedConcepts(valueSet: ElmNode): readonly ListedCode[] | undefined {
   const compose = nodeAt(valueSet, 'compose') ?? {}
   const includes = nodesAt(compose, 'include')

@@ -1,7 +1,7 @@
-/** Codes by their system: whether one is among them is found without making a text of both. */
+/** Codes by their system, so that one is found without building a key from system and code. */
 export type CodesBySystem = ReadonlyMap<string, ReadonlySet<string>>
 
-/** Puts codes together by their system. */
+/** Groups codes by their system. */
 export function codesBySystem(codes: Iterable<{ readonly system: string; readonly code: string }>): CodesBySystem {
   const bySystem = new Map<string, Set<string>>()
   for (const { system, code } of codes) {

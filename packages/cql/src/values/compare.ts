@@ -5,13 +5,13 @@ import { compareTemperatures } from './temperature.js'
 import { factorBetween, type UnitConversion } from './units.js'
 import { isDecimal, isInterval, isQuantity, isTemporal, quantity, type Quantity, type Value } from './value.js'
 
-/** -1, 0, 1, or `null` where what is known does not decide. */
+/** -1, 0, 1, or `null` if the known parts do not decide. */
 export type Order = -1 | 0 | 1 | null
 
 /**
- * How two values of one ordered type compare (CQL reference, Comparison Operators).
+ * Compares two values of an ordered type (CQL reference, Comparison Operators).
  *
- * @returns `null` for null, values of different types, quantities whose units do not compare, and dates whose known fields do not decide.
+ * @returns `null` for null, values of different types, quantities with units that are not comparable, and dates whose known fields do not decide.
  */
 export function compare(a: Value, b: Value, convert: UnitConversion): Order {
   if (a === null || b === null) return null
@@ -24,7 +24,7 @@ export function compare(a: Value, b: Value, convert: UnitConversion): Order {
   return first === undefined || second === undefined ? null : orderOf(compareDecimals(first, second))
 }
 
-/** `a < b` in three values; knows uncertain results. */
+/** `a < b` in three-valued logic; supports uncertain results. */
 export function less(a: Value, b: Value, convert: UnitConversion): boolean | null {
   if (!isUncertain(a) && !isUncertain(b)) return isOrder(compare(a, b, convert), -1)
   const [[aLow, aHigh], [bLow, bHigh]] = [rangeOf(a), rangeOf(b)]
@@ -33,7 +33,7 @@ export function less(a: Value, b: Value, convert: UnitConversion): boolean | nul
   return reversed === 0 || reversed === 1 ? false : null
 }
 
-/** `a <= b` in three values; knows uncertain results. */
+/** `a <= b` in three-valued logic; supports uncertain results. */
 export function lessOrEqual(a: Value, b: Value, convert: UnitConversion): boolean | null {
   const greater = less(b, a, convert)
   return greater === null ? null : !greater
@@ -60,13 +60,13 @@ function compareMoments(a: Temporal, b: Temporal): Order {
   return isDecimal ? sign(a.low, b.low) : null
 }
 
-/** Days and coarser fields are compared as written; hours and finer ones at one offset. */
+/** The fields to compare: for days and coarser precisions as written, for hours and finer ones at `offset`. */
 function fieldsFor(value: Temporal, precision: Precision, offset: number): Fields {
   if (value.kind !== 'dateTime' || precision < HOUR || value.offset === offset || value.precision <= DAY) return value.fields
   return fieldsAt(value.low, offset)
 }
 
-/** Compares amounts, converting units. */
+/** Compares quantities after converting their units. */
 export function compareQuantities(a: Quantity, b: Quantity, convert: UnitConversion, calendarIsUcum = false): Order {
   const temperatures = compareTemperatures(a, b)
   if (temperatures !== undefined) return temperatures
@@ -83,7 +83,7 @@ function compareScaled(a: Decimal, b: Decimal, factor: number): Order {
   return scaled === undefined ? null : orderOf(compareDecimals(a, scaled))
 }
 
-/** A quantity in another unit; `undefined` when no factor leads to it, as between scales of temperature, on which amounts cannot be added. */
+/** Converts a quantity to another unit; `undefined` if there is no factor, as between scales of temperature, on which amounts cannot be added. */
 export function convertQuantity(amount: Quantity, unit: string, convert: UnitConversion): Quantity | undefined {
   const factor = factorBetween(convert, amount.unit, unit, true)
   if (factor === undefined) return undefined
@@ -91,7 +91,7 @@ export function convertQuantity(amount: Quantity, unit: string, convert: UnitCon
   return value === undefined ? undefined : quantity(value, unit)
 }
 
-/** The number of a value as a decimal, of whichever of the three number types it is. */
+/** Converts an Integer, Long or Decimal to a decimal; `undefined` for other values. */
 export function decimalOf(value: Value): Decimal | undefined {
   if (typeof value === 'number' || typeof value === 'bigint') return decimalOfInteger(value)
   return isDecimal(value) ? value : undefined
@@ -102,7 +102,7 @@ export function isUncertain(value: Value): boolean {
   return isInterval(value) && value.uncertain === true
 }
 
-/** The least and greatest that a value may be: itself twice, unless it is uncertain. */
+/** The least and the greatest possible value: the value itself twice, unless it is uncertain. */
 export function rangeOf(value: Value): readonly [Value, Value] {
   return isInterval(value) && value.uncertain === true ? [value.low, value.high] : [value, value]
 }

@@ -1,8 +1,8 @@
 /**
  * A System.Decimal: exact to 8 digits after the point, with at most 20 before it (CQL reference, Decimal).
  *
- * `units` counts steps of 10^-8: a number while that is exact, a bigint beyond. `places` is how many digits after the point it was written
- * or computed with, which matters for `Precision`, boundaries and equivalence.
+ * `units` counts steps of 10^-8: a number as long as that is exact, a bigint otherwise. `places` is the number of digits after the point with which it was
+ * written or computed, which matters for `Precision`, boundaries and equivalence.
  */
 export interface Decimal {
   readonly kind: 'decimal'
@@ -10,27 +10,27 @@ export interface Decimal {
   readonly places: number
 }
 
-/** Most digits after the point. */
+/** Maximum number of digits after the point. */
 export const MAX_PLACES = 8
 const SCALE = 100_000_000
 const BIG_SCALE = 100_000_000n
 const MAX_UNITS = 10n ** 28n - 1n
 
-/** A decimal of a number of steps of 10^-8; `undefined` when it is too large to be one. */
+/** Creates a decimal from a number of steps of 10^-8; `undefined` if it is too large. */
 export function decimalOfUnits(units: number | bigint, places: number = MAX_PLACES): Decimal | undefined {
   const kept = typeof units === 'bigint' && isSafe(units) ? Number(units) : units
   if (typeof kept === 'bigint' && (kept > MAX_UNITS || kept < -MAX_UNITS)) return undefined
   return { kind: 'decimal', units: kept, places }
 }
 
-/** The decimal with the value of an integer. */
+/** Converts an integer to a decimal; `undefined` if it is too large. */
 export function decimalOfInteger(value: number | bigint): Decimal | undefined {
   const units = typeof value === 'number' ? value * SCALE : value
   if (typeof units === 'number' && Number.isSafeInteger(units)) return { kind: 'decimal', units, places: 0 }
   return decimalOfUnits(BigInt(value) * BIG_SCALE, 0)
 }
 
-/** The decimal nearest to a JavaScript number, rounded to 8 places; `undefined` when it is too large or no number. */
+/** The decimal nearest to a JavaScript number, rounded to 8 places; `undefined` if it is too large or not finite. */
 export function decimalOfNumber(value: number): Decimal | undefined {
   if (!Number.isFinite(value)) return undefined
   if (Math.abs(value) >= 1e20) return undefined
@@ -38,7 +38,7 @@ export function decimalOfNumber(value: number): Decimal | undefined {
   return decimalOfText(plainText(value), true)
 }
 
-/** Reads `12`, `-0.50`, `+3.1`. `undefined` for other texts, too large values and, unless `rounded`, more than 8 places. */
+/** Parses `12`, `-0.50`, `+3.1`. `undefined` for other texts, values that are too large and, unless `rounded`, more than 8 places. */
 export function decimalOfText(text: string, rounded = false): Decimal | undefined {
   const match = /^([+-]?)(\d{1,40})(?:\.(\d{1,40}))?$/.exec(text)
   if (match === null) return undefined
@@ -49,13 +49,13 @@ export function decimalOfText(text: string, rounded = false): Decimal | undefine
   return decimalOfUnits(sign === '-' ? -units : units, Math.min(fraction.length, MAX_PLACES))
 }
 
-/** The decimal of as many steps of 10^-8 as a quotient of whole numbers that are not negative is nearest to. */
+/** The decimal whose number of steps of 10^-8 is the quotient of two non-negative integers, rounded to the nearest. */
 export function decimalOfQuotient(above: bigint, below: bigint): Decimal | undefined {
   const units = (above * 2n + below) / (below * 2n)
   return decimalOfUnits(units, placesOf(units))
 }
 
-/** The number nearest to a decimal. */
+/** The JavaScript number nearest to a decimal. */
 export function numberOf({ units }: Decimal): number {
   return Number(units) / SCALE
 }
@@ -76,17 +76,17 @@ export function shortDecimalText(value: Decimal): string {
   return text.endsWith('.0') ? text.slice(0, -2) : text
 }
 
-/** -1, 0 or 1 by value. */
+/** Compares two decimals by value: -1, 0 or 1. */
 export function compareDecimals(a: Decimal, b: Decimal): number {
   return a.units < b.units ? -1 : a.units > b.units ? 1 : 0
 }
 
-/** The sum, with the places of the more precise. */
+/** The sum, with the places of the more precise operand. */
 export function addDecimals(a: Decimal, b: Decimal): Decimal | undefined {
   return summed(a, b.units, Math.max(a.places, b.places))
 }
 
-/** The difference, with the places of the more precise. */
+/** The difference, with the places of the more precise operand. */
 export function subtractDecimals(a: Decimal, b: Decimal): Decimal | undefined {
   return summed(a, -b.units, Math.max(a.places, b.places))
 }
@@ -103,26 +103,26 @@ export function divideDecimals(a: Decimal, b: Decimal): Decimal | undefined {
   return decimalOfUnits(units, placesOf(units))
 }
 
-/** The whole part of the quotient, towards zero; `undefined` for a divisor of 0. */
+/** The quotient, truncated to an integer; `undefined` for a divisor of 0. */
 export function truncatedQuotient(a: Decimal, b: Decimal): Decimal | undefined {
   return isZero(b) ? undefined : decimalOfUnits((bigOf(a.units) / bigOf(b.units)) * BIG_SCALE, 0)
 }
 
-/** The rest of the truncated quotient, with the sign of the dividend; `undefined` for a divisor of 0. */
+/** The remainder of the truncated quotient, with the sign of the dividend; `undefined` for a divisor of 0. */
 export function remainder(a: Decimal, b: Decimal): Decimal | undefined {
   return isZero(b) ? undefined : decimalOfUnits(bigOf(a.units) % bigOf(b.units), Math.max(a.places, b.places))
 }
 
-/** Largest whole exponent that a power is computed for digit by digit. */
+/** Largest integer exponent for which a power is computed exactly. */
 const MAX_EXPONENT = 100
 
-/** Whether `powerOf` takes an exponent: whole, from -100 to 100. */
+/** Whether `powerOf` accepts an exponent: an integer from -100 to 100. */
 export function isExactPower(exponent: Decimal): boolean {
   const value = numberOf(exponent)
   return Number.isInteger(value) && Math.abs(value) <= MAX_EXPONENT
 }
 
-/** The power with a whole exponent, rounded to 8 places; `undefined` for 0 to a negative power and what is too large. */
+/** The power with an integer exponent, rounded to 8 places; `undefined` for 0 to a negative power, and if the result is too large. */
 export function powerOf(base: Decimal, exponent: number): Decimal | undefined {
   const size = BigInt(Math.abs(exponent))
   const [power, scale] = [bigOf(base.units) ** size, BIG_SCALE ** size]
@@ -131,7 +131,7 @@ export function powerOf(base: Decimal, exponent: number): Decimal | undefined {
   return decimalOfUnits(units, placesOf(units))
 }
 
-/** The value with the other sign. */
+/** The negated value. */
 export function negateDecimal({ units, places }: Decimal): Decimal {
   return { kind: 'decimal', units: units === 0 ? 0 : -units, places }
 }
@@ -141,34 +141,34 @@ export function isZero({ units }: Decimal): boolean {
   return units === 0 || units === 0n
 }
 
-/** Digits before the point, and one more. */
+/** Maximum number of digits before the point, plus one. */
 const MAX_WHOLE = 21
 
-/** Rounds half away from zero to the places; to tens, hundreds and so on where they are negative. */
+/** Rounds half away from zero to `places`; a negative number of places rounds to tens, hundreds and so on. */
 export function roundDecimal({ units }: Decimal, places: number): Decimal | undefined {
   const step = 10n ** BigInt(MAX_PLACES - Math.max(Math.min(places, MAX_PLACES), -MAX_WHOLE))
   return decimalOfUnits(roundedQuotient(bigOf(units), step) * step, Math.max(0, Math.min(places, MAX_PLACES)))
 }
 
-/** Rounds towards zero to the places. */
+/** Rounds towards zero to `places`. */
 export function truncateDecimal({ units }: Decimal, places: number): Decimal | undefined {
   const step = 10n ** BigInt(MAX_PLACES - Math.min(places, MAX_PLACES))
   return decimalOfUnits((bigOf(units) / step) * step, Math.min(places, MAX_PLACES))
 }
 
-/** The whole part towards zero, and whether something is left after it and on which side of zero. */
+/** The integer part, rounded towards zero, and the sign of the rest. */
 export function wholePart({ units }: Decimal): { readonly whole: bigint; readonly rest: -1 | 0 | 1 } {
   const big = bigOf(units)
   const rest = big % BIG_SCALE
   return { whole: big / BIG_SCALE, rest: rest === 0n ? 0 : rest < 0n ? -1 : 1 }
 }
 
-/** Digits after the point, without trailing zeros, of a number of steps of 10^-8. */
+/** The number of digits after the point, without trailing zeros, for a number of steps of 10^-8. */
 export function placesOf(units: number | bigint): number {
   return significantLength((bigOf(units) % BIG_SCALE).toString().replace('-', '').padStart(MAX_PLACES, '0'))
 }
 
-/** How many digits there are before the trailing zeros. */
+/** The number of digits before the trailing zeros. */
 export function significantLength(digits: string): number {
   let length = digits.length
   while (digits[length - 1] === '0') length--
@@ -183,7 +183,7 @@ function summed(a: Decimal, units: number | bigint, places: number): Decimal | u
   return decimalOfUnits(bigOf(a.units) + bigOf(units), places)
 }
 
-/** A quotient of whole numbers, rounded to the nearest, halves away from zero. */
+/** The quotient of two integers, rounded to the nearest, halves away from zero. */
 export function roundedQuotient(dividend: bigint, divisor: bigint): bigint {
   const quotient = dividend / divisor
   const rest = dividend % divisor

@@ -22,9 +22,9 @@ import {
 } from './value.js'
 
 /**
- * `a = b` in three values (CQL reference, Equal).
+ * `a = b` in three-valued logic (CQL reference, Equal).
  *
- * Lists compare by position, tuples by element; both are unknown as soon as one pair of elements is.
+ * Lists are compared by position, tuples by element.
  */
 export function equal(a: Value, b: Value, convert: UnitConversion): boolean | null {
   if (a === null || b === null) return null
@@ -67,7 +67,7 @@ function equalNumbers(a: Value, b: Value, convert: UnitConversion): boolean | nu
   return isZeroOrder(compare(a, b, convert))
 }
 
-/** By position: items that differ decide, then those of which it is not known. */
+/** Compares by position: false if any items differ, otherwise null if the equality of any is unknown. */
 function equalItems(a: readonly Value[], b: readonly Value[], convert: UnitConversion): boolean | null {
   let isKnown = true
   for (let index = 0; index < a.length; index++) {
@@ -78,7 +78,7 @@ function equalItems(a: readonly Value[], b: readonly Value[], convert: UnitConve
   return isKnown ? true : null
 }
 
-/** Elements that are both null are equal; one null makes the whole unknown. */
+/** Elements that are both null are equal; if only one is null, the result is unknown. */
 function equalElements(a: Value, b: Value, convert: UnitConversion): boolean | null {
   return a === null && b === null ? true : equal(a, b, convert)
 }
@@ -95,7 +95,7 @@ function equalMembers(a: readonly Value[], b: readonly Value[], convert: UnitCon
   return true
 }
 
-/** The first element that differs, or is null on one side only, decides. */
+/** The first element that differs or is null on one side only determines the result. */
 function equalTuples(a: ReadonlyMap<string, Value>, b: ReadonlyMap<string, Value>, convert: UnitConversion): boolean | null {
   for (const [name, element] of a) {
     const result = equalElements(element, b.get(name) ?? null, convert)
@@ -125,7 +125,7 @@ export function equivalent(a: Value, b: Value, convert: UnitConversion): boolean
   return Object.hasOwn(EQUIVALENT, kind) ? (EQUIVALENT[kind]?.(a, b, convert) ?? false) : equal(a, b, convert) === true
 }
 
-/** Equivalence of two values of one kind, where it is not equality that is certain. */
+/** Equivalence of two values of one kind, for kinds where it differs from equality. */
 const EQUIVALENT: Readonly<Record<string, (a: Value, b: Value, convert: UnitConversion) => boolean>> = {
   string: (a, b) => typeof a === 'string' && typeof b === 'string' && plainText(a) === plainText(b),
   list: (a, b, convert) =>
@@ -137,7 +137,7 @@ const EQUIVALENT: Readonly<Record<string, (a: Value, b: Value, convert: UnitConv
   ratio: (a, b, convert) => isRatio(a) && isRatio(b) && equivalentRatios(a, b, convert),
 }
 
-/** Decimals are equivalent at the precision of the less precise, trailing zeros not counted. */
+/** Compares at the precision of the less precise decimal, without trailing zeros. */
 function equivalentDecimals(a: Decimal, b: Decimal): boolean {
   if (a.units === b.units) return true
   const places = Math.min(significantPlaces(a), significantPlaces(b))
@@ -171,7 +171,7 @@ function equivalentRatios(a: Ratio, b: Ratio, convert: UnitConversion): boolean 
   return unitsFit && Math.abs(an * bd - bn * ad) <= Math.abs(an * bd) * 1e-12
 }
 
-/** Up to this many pairs of codes, comparing is faster than building a set. */
+/** Number of pairs of codes up to which comparing each is faster than building a set. */
 const FEW_PAIRS = 64
 
 function equivalentCodes(a: readonly Code[], b: readonly Code[]): boolean {
@@ -211,13 +211,13 @@ function isZeroOrder(order: -1 | 0 | 1 | null): boolean | null {
   return order === null ? null : order === 0
 }
 
-/** `and` over three-valued results: false decides, then unknown. */
+/** Three-valued `and` of all results: false if any is false, otherwise null if any is null. */
 export function all(results: readonly (boolean | null)[]): boolean | null {
   if (results.includes(false)) return false
   return results.includes(null) ? null : true
 }
 
-/** Whether a list has a value by `=`, where null counts as equal to null (as `union`, `distinct` and `in` of lists take it). */
+/** Whether a list has a value by `=`, with null equal to null (as in `union`, `distinct` and `in` of lists). */
 export function listHas(list: readonly Value[], wanted: Value, convert: UnitConversion): boolean {
   return list.some((item) => (item === null || wanted === null ? item === wanted : equal(item, wanted, convert) === true))
 }

@@ -1,16 +1,16 @@
 import { bigOf, decimalOfUnits, placesOf, roundedQuotient, significantLength, type Decimal } from './decimal.js'
 
-/** A factor between units, as a quotient of whole numbers. */
+/** A factor between units, as a quotient of integers. */
 interface Fraction {
   readonly above: bigint
   readonly below: bigint
 }
 
-/** Factors that are kept as fractions. A library names few units. */
+/** Maximum number of factors that are kept as fractions. A library names few units. */
 const MAX_KEPT = 1_000
 const kept = new Map<number, Fraction>()
 
-/** A decimal multiplied by a factor between units, rounded to 8 places; `undefined` when it is too large, or the factor is not a number other than 0. */
+/** Multiplies a decimal by a factor between units, rounded to 8 places; `undefined` if the result is too large, or the factor is 0 or not finite. */
 export function scaledDecimal({ units, places }: Decimal, factor: number): Decimal | undefined {
   if (!Number.isFinite(factor) || !Number.isFinite(1 / factor)) return undefined
   const { above, below } = fractionOf(factor)
@@ -18,7 +18,7 @@ export function scaledDecimal({ units, places }: Decimal, factor: number): Decim
   return decimalOfUnits(scaled, Math.max(places, placesOf(scaled)))
 }
 
-/** An hour is 1/24 of a day and a nanogram 10^-9 g: what the digits of a decimal cannot say exactly, those of the reciprocal often can. */
+/** The factor as an exact fraction. If decimal digits cannot express it (an hour is 1/24 of a day), those of its reciprocal often can. */
 function fractionOf(factor: number): Fraction {
   const known = kept.get(factor)
   if (known !== undefined) return known
@@ -29,11 +29,11 @@ function fractionOf(factor: number): Fraction {
   return fraction
 }
 
-/** Digits of a factor that are beyond the rounding of computing it. */
+/** Number of digits of a factor that are exact in spite of rounding. */
 const DIGITS = 14
 
 interface Scientific {
-  /** Without zeros at the end. */
+  /** Without trailing zeros. */
   readonly digits: string
   /** The power of ten by which the digits are multiplied. */
   readonly exponent: number

@@ -2,7 +2,7 @@ import { SYSTEM } from '../elm/type-specifier.js'
 import { decimalOf } from './compare.js'
 import { isCode, isList, isQuantity, quantity, type Code, type Quantity, type Tuple, type Value } from './value.js'
 
-/** An instance of a System type by its elements: a Code, a Quantity. Of any other type, a tuple. */
+/** Creates an instance of a System type, such as Code or Quantity, from its elements; a tuple for any other type. */
 export function instanceOf(type: string, elements: ReadonlyMap<string, Value>): Value {
   const text = (name: string): string | null => {
     const value = elements.get(name)

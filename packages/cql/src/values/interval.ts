@@ -4,7 +4,7 @@ import type { Precision } from './temporal.js'
 import type { UnitConversion } from './units.js'
 import { isInterval, isTemporal, type Interval, type PointType, type Value } from './value.js'
 
-/** Bounds and whether they are closed, before they are an interval. */
+/** The parts of which an interval is created. */
 export interface Bounds {
   readonly low: Value
   readonly high: Value
@@ -13,37 +13,37 @@ export interface Bounds {
   readonly pointType?: PointType | undefined
 }
 
-/** An interval of these bounds, whose point type is that of a bound where none is given. */
+/** Creates an interval. Default of the point type: that of a bound. */
 export function intervalOf({ low, high, lowClosed, highClosed, pointType }: Bounds): Interval {
   return { kind: 'interval', low, high, lowClosed, highClosed, pointType: pointType ?? pointTypeOf(low) ?? pointTypeOf(high) }
 }
 
-/** The closed interval from one point to another. */
+/** Creates a closed interval. */
 export function closedInterval(low: Value, high: Value, pointType?: PointType): Interval {
   return intervalOf({ low, high, lowClosed: true, highClosed: true, pointType })
 }
 
-/** The first point of an interval: the least of the type for a closed null, null where it is unknown. */
+/** The first point of an interval: the least value of the type for a closed null bound, null if it is unknown. */
 export function startOf({ low, high, lowClosed, pointType }: Interval): Value {
   if (low === null) return lowClosed ? (extreme(pointType, -1, high) ?? null) : null
   return lowClosed ? low : (neighbour(low, 1) ?? null)
 }
 
-/** The last point of an interval: the greatest of the type for a closed null, null where it is unknown. */
+/** The last point of an interval: the greatest value of the type for a closed null bound, null if it is unknown. */
 export function endOf({ low, high, highClosed, pointType }: Interval): Value {
   if (high === null) return highClosed ? (extreme(pointType, 1, low) ?? null) : null
   return highClosed ? high : (neighbour(high, -1) ?? null)
 }
 
-/** How points are compared within one operator: whole, or down to a precision. */
+/** How an operator compares points: completely, or down to a precision. */
 export interface PointOrder {
-  /** -1, 0, 1, or null where it is not known. */
+  /** Returns -1, 0, 1, or null if unknown. */
   readonly order: (a: Value, b: Value) => Order
   readonly precision: Precision | undefined
   readonly convert: UnitConversion
 }
 
-/** Comparison of points, down to a precision where one is given. */
+/** Creates a comparison of points, down to `precision` if given. */
 export function pointOrder(convert: UnitConversion, precision: Precision | undefined, offset: number): PointOrder {
   return {
     precision,
@@ -90,19 +90,19 @@ export function negated(a: boolean | null): boolean | null {
   return a === null ? null : !a
 }
 
-/** Whether an interval begins at the point or before; what is unknown is null. */
+/** Whether an interval begins at the point or before it; null if unknown. */
 function beginsBy({ low, lowClosed }: Interval, point: Value, by: PointOrder): boolean | null {
   if (low === null) return lowClosed ? true : null
   return lowClosed ? isAtMost(low, point, by) : isBefore(low, point, by)
 }
 
-/** Whether an interval ends at the point or after. */
+/** Whether an interval ends at the point or after it; null if unknown. */
 function endsFrom({ high, highClosed }: Interval, point: Value, by: PointOrder): boolean | null {
   if (high === null) return highClosed ? true : null
   return highClosed ? isAtMost(point, high, by) : isBefore(point, high, by)
 }
 
-/** Whether the point is in the interval: its first or last point is, even where the other one is not known (CQL reference, Contains). */
+/** Whether the point is in the interval. The first and the last point are, even if the other one is unknown (CQL reference, Contains). */
 export function pointIn(point: Value, interval: Interval, by: PointOrder): boolean | null {
   if (point === null) return null
   const between = both(beginsBy(interval, point, by), endsFrom(interval, point, by))
@@ -120,7 +120,7 @@ export function overlaps(a: Interval, b: Interval, by: PointOrder): boolean | nu
   return both(isAtMost(startOf(a), endOf(b), by), isAtMost(startOf(b), endOf(a), by))
 }
 
-/** Whether the second interval begins immediately after the first ends: at the next unit of the precision, where one is given. */
+/** Whether the second interval begins immediately after the end of the first; with a precision, at its next unit. */
 export function meetsBefore(a: Interval, b: Interval, by: PointOrder): boolean | null {
   const [end, start] = [endOf(a), startOf(b)]
   if (end === null || start === null) return cannotPrecede(a, b, by) ? false : null
@@ -128,13 +128,13 @@ export function meetsBefore(a: Interval, b: Interval, by: PointOrder): boolean |
   return next === undefined ? false : isSame(next, start, by)
 }
 
-/** Whether the known bounds show that the first interval does not end before the second begins: one ends no earlier than it begins. */
+/** Whether the known bounds show that the first interval does not end before the second begins; an interval does not end before its own start. */
 function cannotPrecede(a: Interval, b: Interval, by: PointOrder): boolean {
   const ofA = [startOf(a), endOf(a)]
   return [startOf(b), endOf(b)].some((bound) => ofA.some((own) => isAtMost(bound, own, by) === true))
 }
 
-/** The span of two intervals that overlap or meet; null for others. */
+/** The union of two intervals that overlap or meet; null for others. */
 export function unionOf(a: Interval, b: Interval, by: PointOrder): Interval | null {
   const joined = either(overlaps(a, b, by), either(meetsBefore(a, b, by), meetsBefore(b, a, by)))
   if (joined !== true) return null
@@ -143,7 +143,7 @@ export function unionOf(a: Interval, b: Interval, by: PointOrder): Interval | nu
   return span(low, high, a.pointType ?? b.pointType)
 }
 
-/** What two intervals have in common; null when that is nothing or unknown. */
+/** The intersection of two intervals; null if it is empty or unknown. */
 export function intersectionOf(a: Interval, b: Interval, by: PointOrder): Interval | null {
   if (overlaps(a, b, by) === false) return null
   const low = laterStart(a, b, by)
@@ -167,7 +167,7 @@ function earlierEnd(a: Interval, b: Interval, by: PointOrder): Interval | undefi
   return order === null ? undefined : order <= 0 ? a : b
 }
 
-/** What is in the first interval and not in the second, where that is one interval; null otherwise. */
+/** The part of the first interval that is not in the second, if that is one interval; null otherwise. */
 export function differenceOf(a: Interval, b: Interval, by: PointOrder): Interval | null {
   const common = overlaps(a, b, by)
   if (common === null) return null
@@ -183,14 +183,14 @@ function span(low: Interval, high: Interval, pointType: PointType | undefined): 
   return intervalOf({ low: low.low, lowClosed: low.lowClosed, high: high.high, highClosed: high.highClosed, pointType })
 }
 
-/** Whether the bounds are in order: `Interval[5, 3]` and `Interval[5, 5)` are not, nor is what ends before the first point of its type. */
+/** Whether the bounds are in order. Not true for `Interval[5, 3]`, `Interval[5, 5)`, and intervals that end before the first point of their type. */
 export function isValidInterval(interval: Interval, convert: UnitConversion): boolean {
   const [start, end] = [startOf(interval), endOf(interval)]
   if ((start === null && interval.low !== null) || (end === null && interval.high !== null)) return false
   return start === null || end === null || less(end, start, convert) !== true
 }
 
-/** The value as an interval: itself, or the interval of the one point. */
+/** Converts a point to the interval that contains only it; returns an interval as it is. */
 export function asInterval(value: Value): Interval | null {
   if (value === null) return null
   return isInterval(value) ? value : closedInterval(value, value)

@@ -1,7 +1,7 @@
 const WORD = 8
 const HEADER = 24
 
-/** About how many bytes of memory a JSON value takes. */
+/** Estimates the memory of a JSON value in bytes. */
 export function bytesOfJson(json: unknown): number {
   let bytes = 0
   const open: unknown[] = [json]

@@ -1,7 +1,7 @@
-/** Texts of objects that were compared: a resource is often compared with many, and its text is long. */
+/** Texts of compared objects: a resource is often compared with many others, and its text is long. */
 const texts = new WeakMap<object, string>()
 
-/** The JSON text of an element, by which it is compared. */
+/** The JSON text of an element, for comparisons. */
 export function jsonText(json: unknown): string {
   if (typeof json !== 'object' || json === null) return JSON.stringify(json) ?? ''
   const known = texts.get(json)

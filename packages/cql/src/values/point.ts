@@ -24,7 +24,7 @@ export function long(value: bigint): bigint | null {
 
 const POINT_TYPES: readonly PointType[] = ['Integer', 'Long', 'Decimal', 'Quantity', 'Date', 'DateTime', 'Time']
 
-/** The point type of a name; `undefined` for names of other types. */
+/** The point type with a name; `undefined` for names of other types. */
 export function pointTypeNamed(name: unknown): PointType | undefined {
   return POINT_TYPES.find((type) => type === name)
 }
@@ -39,7 +39,7 @@ export function pointTypeOf(value: Value): PointType | undefined {
   return value.kind === 'date' ? 'Date' : value.kind === 'dateTime' ? 'DateTime' : 'Time'
 }
 
-/** The least (`-1`) or greatest (`1`) value of a type; `undefined` for types without. @param like Gives the unit of a quantity. */
+/** The least (`-1`) or greatest (`1`) value of a type; `undefined` if the type has none. @param like A quantity with the unit of the result. */
 export function extreme(type: PointType | undefined, side: -1 | 1, like: Value = null): Value | undefined {
   switch (type) {
     case 'Integer':
@@ -68,8 +68,8 @@ function extremeDecimal(side: -1 | 1): Decimal {
 /**
  * The next (`1`) or previous (`-1`) value of the type: by one step of 10^-8 for decimals and quantities, by one of its own precision for dates.
  *
- * @param precision Moves dates that are more precise by one unit of it instead.
- * @returns `undefined` beyond the extreme of the type, and for values that have no neighbours.
+ * @param precision If given, dates that are more precise move by one unit of it.
+ * @returns `undefined` beyond the extreme of the type, and for values without neighbours.
  */
 export function neighbour(value: Value, side: -1 | 1, precision?: Precision): Value | undefined {
   if (typeof value === 'number') return integer(value + side) ?? undefined

@@ -7,22 +7,22 @@ interface Extent {
   readonly depth: number
 }
 
-/** Extents of lists and tuples: values share parts, so what has few parts may be endless when it is walked. */
+/** Known extents of lists and tuples. Values share parts, so a value with few parts in memory may take very long to walk. */
 const known = new WeakMap<object, Extent>()
 
-/** Deepest nesting of lists and tuples in each other. */
+/** Maximum nesting of lists and tuples. */
 const MAX_DEPTH = 200
 
-/** Characters of a text that cost as much as an item of a list. */
+/** Number of characters of a text that cost as much as one item of a list. */
 const TEXT_OF_ITEM = 512
 
-/** A list of this many items is short. */
+/** Number of items up to which a list is short. */
 const SHORT = 32
 
-/** An item of a list costs this many times what the value costs alone, besides the operator. */
+/** Cost of a value as an item of a list, as a multiple of its cost as a single operand. */
 const SINGLE = 8
 
-/** What an item costs besides a number: comparing intervals means finding the bounds of both, comparing quantities looking at units. */
+/** Cost of items in addition to that of a number: comparing intervals computes the bounds of both, comparing quantities converts units. */
 const EXTENT_OF_KIND: Readonly<Record<Exclude<Kind, 'concept' | 'tuple'>, Extent>> = {
   interval: { size: 8, depth: 0 },
   quantity: { size: 6, depth: 0 },
@@ -38,7 +38,7 @@ const EXTENT_OF_KIND: Readonly<Record<Exclude<Kind, 'concept' | 'tuple'>, Extent
 }
 
 /**
- * How much there is to look at in a value: items of lists and tuples at all levels, and long texts. Takes time by what is in memory only.
+ * The size of a value for operators that walk it: items of lists and tuples at all levels, and long texts. Its own time depends only on the parts in memory.
  *
  * @throws {OperationError} `unprocessable` for lists and tuples that are nested more than 200 deep.
  */
@@ -55,7 +55,7 @@ export function sizeOf(value: Value): number {
 const NONE: Extent = { size: 0, depth: 0 }
 const TOO_DEEP: Extent = { size: 0, depth: MAX_DEPTH + 1 }
 
-/** What a part adds to the whole that it is in. */
+/** The extent that a part adds to the value that contains it. */
 function extentOf(value: Value, level: number): Extent {
   if (typeof value === 'string') return value.length < TEXT_OF_ITEM ? NONE : { size: sizeOf(value), depth: 0 }
   if (typeof value !== 'object' || value === null) return NONE
@@ -85,8 +85,8 @@ function extentOfParts(whole: object, parts: readonly Value[], level: number): E
     depth = Math.max(depth, inner.depth)
   }
   const extent = { size, depth: depth + 1 }
-  // Counting a small value again, as most are, is faster than remembering its size.
-  // Of what is too deep, how deep it is is known at the top only.
+  // Most values are small, and counting a small one again is faster than remembering its size.
+  // The depth of a value that is nested too deep is known only at the top level.
   if (size > SHORT && (depth < MAX_DEPTH || level === 1)) known.set(whole, extent)
   return extent
 }
@@ -95,7 +95,7 @@ const WORD = 8
 const HEADER = 24
 const TEMPORAL_BYTES = 160
 
-/** About how many bytes of memory a value takes by itself: JSON of FHIR elements is part of that of a resource. */
+/** Estimates the memory of a value in bytes, without the JSON of FHIR elements, which is part of a resource. */
 export function bytesOfValue(value: Value): number {
   let bytes = 0
   const open: unknown[] = [value]

@@ -1,13 +1,13 @@
 import { bigOf, decimalOfUnits, placesOf, roundedQuotient } from './decimal.js'
 import { quantity, type Quantity } from './value.js'
 
-/** What a degree of a scale is, in parts of which a kelvin has 36, and how many of them, in the steps of a decimal, its zero is above absolute zero. */
+/** A scale: `degree` is the size of its degree in 1/36 kelvin, and `zero` is its zero above absolute zero, in 1/36 kelvin and in the steps of a decimal. */
 interface Scale {
   readonly degree: bigint
   readonly zero: bigint
 }
 
-/** Where 0 on a scale is, in its hundredths of a degree. */
+/** Creates a scale from its zero above absolute zero, in hundredths of its own degree. */
 const scale = (degree: bigint, zeroInHundredths: bigint): Scale => ({ degree, zero: zeroInHundredths * degree * 1_000_000n })
 
 /**
@@ -23,14 +23,14 @@ const SCALES: ReadonlyMap<string, Scale> = new Map([
   ['[degRe]', scale(45n, 21_852n)],
 ])
 
-/** Which of two temperatures on different scales is higher, exactly: -1, 0 or 1; `undefined` for other amounts. */
+/** Compares two temperatures on different scales exactly: -1, 0 or 1; `undefined` for other amounts. */
 export function compareTemperatures(a: Quantity, b: Quantity): -1 | 0 | 1 | undefined {
   const [first, second] = [heatOf(a), heatOf(b)]
   if (a.unit === b.unit || first === undefined || second === undefined) return undefined
   return first < second ? -1 : first > second ? 1 : 0
 }
 
-/** A temperature on another scale, rounded to 8 places; `undefined` for other amounts. */
+/** Converts a temperature to another scale, rounded to 8 places; `undefined` for other amounts. */
 export function temperatureIn(amount: Quantity, unit: string): Quantity | undefined {
   const [heat, target] = [heatOf(amount), SCALES.get(unit)]
   if (heat === undefined || target === undefined || amount.unit === unit) return undefined
@@ -39,7 +39,7 @@ export function temperatureIn(amount: Quantity, unit: string): Quantity | undefi
   return value === undefined ? undefined : quantity(value, unit)
 }
 
-/** How far above absolute zero, in parts of a kelvin. */
+/** Temperature above absolute zero, in 1/36 kelvin and in the steps of a decimal. */
 function heatOf({ unit, value }: Quantity): bigint | undefined {
   const known = SCALES.get(unit)
   return known === undefined ? undefined : bigOf(value.units) * known.degree + known.zero

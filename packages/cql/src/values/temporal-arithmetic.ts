@@ -41,9 +41,9 @@ const DAY_MS = 86_400_000
 
 /**
  * Adds a duration to a date or time (CQL reference, Add of DateTime): decimals of the amount are dropped, a duration finer than the value
- * is turned into its precision first, and Feb 29 plus a year is Feb 28.
+ * is converted to the precision of the value first, and Feb 29 plus a year is Feb 28.
  *
- * @returns `undefined` for units that are not durations and results outside of the years 1 to 9999.
+ * @returns `undefined` for units that are not durations, and for results outside the years 1 to 9999.
  */
 export function addDuration(value: Temporal, amount: Decimal, unit: string, sign: 1 | -1): Temporal | undefined {
   const calendar = durationUnit(unit)
@@ -51,7 +51,7 @@ export function addDuration(value: Temporal, amount: Decimal, unit: string, sign
   return addUnits(value, sign * Number(wholePart(amount).whole), calendar)
 }
 
-/** Whether values of a kind are moved by a unit: a time of day by hours and finer ones only. */
+/** Whether a unit can be added to values of a kind; to a time of day, only hours and finer units. */
 export function isMovedBy(kind: Temporal['kind'], unit: string): boolean {
   const precision = PRECISION_OF_UNIT.get(durationUnit(unit) ?? '')
   return precision !== undefined && (kind !== 'time' || precision > DAY)
@@ -66,7 +66,7 @@ export function addUnits(value: Temporal, amount: number, unit: string): Tempora
   return addMoments(value, amount, unit)
 }
 
-/** Whole months that an amount means for a value of this precision, whole years for a value in years: a year is 365 days, a month 30. */
+/** Converts an amount to whole months for a value of this precision; to whole years for a value in years. A year is 365 days, a month 30. */
 function monthsOf(amount: number, unit: string, precision: Precision): number {
   if (unit === 'year') return amount * 12
   if (unit === 'month') return precision === YEAR ? Math.trunc(amount / 12) * 12 : amount
@@ -98,10 +98,10 @@ function stepOf(precision: Precision): number {
   return precision === HOUR ? 3_600_000 : DAY_MS
 }
 
-/** A unit between two dates or times: a precision, or weeks. */
+/** Unit for the distance between two dates or times: a precision, or weeks. */
 export type Unit = 'year' | 'month' | 'week' | 'day' | 'hour' | 'minute' | 'second' | 'millisecond'
 
-/** Whole periods from one moment to another, negative when they lie the other way round. */
+/** Number of whole periods from one moment to another; negative if the second is earlier. */
 function wholePeriods(from: Fields, to: Fields, unit: Unit): number {
   const ms = MS.get(unit)
   if (ms !== undefined) return Math.trunc((momentOf(to) - momentOf(from)) / ms)
@@ -124,7 +124,7 @@ function clockOf([, , , hour, minute, second, millisecond]: Fields): number {
   return ((hour * 60 + minute) * 60 + second) * 1000 + millisecond
 }
 
-/** Boundaries of the unit crossed from one moment to another. */
+/** Number of boundaries of the unit between two moments. */
 function crossedBoundaries(from: Fields, to: Fields, unit: Unit): number {
   if (unit === 'year') return to[0] - from[0]
   if (unit === 'month') return (to[0] - from[0]) * 12 + (to[1] - from[1])
@@ -134,7 +134,7 @@ function crossedBoundaries(from: Fields, to: Fields, unit: Unit): number {
   return Math.trunc(difference / (MS.get(unit) ?? 1))
 }
 
-/** Weeks since 1970, each beginning on Sunday. */
+/** Number of the week since 1970; weeks begin on Sunday. */
 function weekOf(fields: Fields): number {
   return Math.floor((momentOf(cutOff(fields, DAY)) / DAY_MS + 4) / 7)
 }
@@ -145,13 +145,13 @@ function cutOff(fields: Fields, precision: Precision): Fields {
 }
 
 /**
- * Whole calendar periods (`duration`) or boundaries crossed (`difference`) between two dates or times.
+ * Counts whole calendar periods (`duration`) or crossed boundaries (`difference`) between two dates or times.
  *
- * @returns One number, or the least and the greatest that it may be where the values are less precise than the unit.
+ * @returns The least and the greatest possible number; they differ if the values are less precise than the unit.
  */
 export function between(from: Temporal, to: Temporal, unit: Unit, what: 'duration' | 'difference'): readonly [number, number] | undefined {
   const count = what === 'duration' ? wholePeriods : crossedBoundaries
-  // Boundaries of days and longer are those of the dates as they are written; durations are of the moments, as the published tests have it.
+  // Boundaries of days and longer units are those of the dates as written; durations are between the moments, as in the published tests.
   const offset = (PRECISION_OF_UNIT.get(unit) ?? DAY) <= DAY && what === 'difference' ? undefined : from.offset
   const [fromLow, toLow] = [leastFields(from, offset), leastFields(to, offset)]
   if (isKnown(from, to, { unit, what })) return twice(count(fromLow, toLow, unit))
@@ -160,8 +160,8 @@ export function between(from: Temporal, to: Temporal, unit: Unit, what: 'duratio
 }
 
 /**
- * Whether the periods between two values are known. Boundaries of a unit are crossed whatever is known below it, but years, months and weeks are whole at
- * the day on which they end: known where both have a day, and, as in comparisons, where neither says more than the other.
+ * Whether the number of periods between two values is known. Crossed boundaries of a unit do not depend on finer fields. Whole years, months and weeks depend
+ * on the day on which they end: they are known if both values have a day or, as in comparisons, the same precision.
  */
 function isKnown(from: Temporal, to: Temporal, { unit, what }: { readonly unit: Unit; readonly what: 'duration' | 'difference' }): boolean {
   const own = PRECISION_OF_UNIT.get(unit) ?? DAY
@@ -170,7 +170,7 @@ function isKnown(from: Temporal, to: Temporal, { unit, what }: { readonly unit: 
   return least >= own && from.precision === to.precision
 }
 
-/** The fields of the first moment, at an offset where one is given. */
+/** The fields of the first possible moment, at `offset` if given. */
 function leastFields(value: Temporal, offset: number | undefined): Fields {
   return value.kind === 'dateTime' && offset !== undefined && value.offset !== offset ? fieldsAt(value.low, offset) : value.fields
 }
@@ -184,7 +184,7 @@ function twice(value: number): readonly [number, number] {
   return [value, value]
 }
 
-/** The date of a date and time. */
+/** The date part of a date and time; `undefined` for a time of day. */
 export function dateOf(value: Temporal): Temporal | undefined {
   if (value.kind === 'time') return undefined
   return temporalOf('date', value.fields.slice(0, Math.min(value.precision, DAY) + 1))

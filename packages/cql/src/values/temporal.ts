@@ -1,4 +1,4 @@
-/** Precisions of dates and times, from the coarsest; `PRECISIONS[value.precision]` names that of a value. */
+/** Precisions of dates and times, the coarsest first; `PRECISIONS[value.precision]` is the name of a value's precision. */
 export const PRECISIONS = ['year', 'month', 'day', 'hour', 'minute', 'second', 'millisecond'] as const
 
 /** Index into `PRECISIONS`. */
@@ -16,10 +16,10 @@ export const MILLISECOND = 6
 /**
  * A System.Date, System.DateTime or System.Time, as precise as it was written.
  *
- * `fields` are year, month, day, hour, minute, second, millisecond, those beyond `precision` at their least (a Time has the first three at
- * 1, 1, 1). `low` and `high` are the first and last moment that it may mean, in milliseconds since 1970 UTC (of the day, for a Time).
- * `offset` is in minutes. `isPeriodEnd` marks a boundary of the period of a Measure, to the millisecond: seconds and milliseconds are one number where it is
- * compared, so that what begins at 00:00:00 is in a period that begins at 00:00:00.000.
+ * `fields` are year, month, day, hour, minute, second, millisecond; those beyond `precision` have their least value (a Time has 1, 1, 1 in the first
+ * three). `low` and `high` are the first and last moment that it may mean, in milliseconds since 1970 UTC (for a Time, since the start of the day).
+ * `offset` is in minutes. `isPeriodEnd` marks a boundary of the period of a Measure, to the millisecond: comparisons with it treat seconds and milliseconds
+ * as one number, so that a resource that begins at 00:00:00 is in a period that begins at 00:00:00.000.
  */
 export interface Temporal {
   readonly kind: 'date' | 'dateTime' | 'time'
@@ -37,10 +37,10 @@ export type Fields = readonly [number, number, number, number, number, number, n
 const LEAST: Fields = [1, 1, 1, 0, 0, 0, 0]
 const GREATEST: Fields = [9999, 12, 31, 23, 59, 59, 999]
 const MINUTE_MS = 60_000
-/** Of what is as precise as the index says; years and months have several lengths. */
+/** Duration of one unit of each precision; `undefined` for years and months, whose length varies. */
 const LENGTHS_MS: readonly (number | undefined)[] = [undefined, undefined, 86_400_000, 3_600_000, MINUTE_MS, 1_000, 1]
 
-/** A temporal value of the fields given, which are as many as it is precise; `undefined` when one is out of range. */
+/** Creates a temporal value from its fields, whose number determines the precision; `undefined` if one is out of range. */
 export function temporalOf(kind: Temporal['kind'], given: readonly number[], offset = 0): Temporal | undefined {
   const start = kind === 'time' ? HOUR : YEAR
   const precision = precisionOf(start + given.length - 1)
@@ -54,14 +54,14 @@ export function temporalOf(kind: Temporal['kind'], given: readonly number[], off
   return { kind, fields, precision, offset, low, high }
 }
 
-/** A temporal value like another, of other fields and perhaps another precision; `undefined` when one is out of range. */
+/** Copies a temporal value with other fields and possibly another precision; `undefined` if a field is out of range. */
 export function withFields(value: Temporal, fields: readonly number[], precision: Precision = value.precision): Temporal | undefined {
   const start = value.kind === 'time' ? HOUR : YEAR
   const made = temporalOf(value.kind, fields.slice(start, precision + 1), value.offset)
   return value.isPeriodEnd === true && made?.precision === MILLISECOND ? { ...made, isPeriodEnd: true } : made
 }
 
-/** The value with every field that it does not have at its least or greatest, as precise as its kind can be. */
+/** The value at a precision, by default the finest, with missing fields at their least or greatest. */
 export function boundaryOf(value: Temporal, end: 'least' | 'greatest', precision: Precision = finestOf(value.kind)): Temporal | undefined {
   if (value.precision === precision) return value
   const all = end === 'least' ? value.fields : lastFields(value.fields, value.precision)
@@ -87,19 +87,19 @@ export function fieldsAt(moment: number, offset: number): Fields {
   ]
 }
 
-/** Milliseconds since 1970 of fields at UTC. */
+/** Converts fields at UTC to milliseconds since 1970. */
 export function momentOf([year, month, day, hour, minute, second, millisecond]: Fields): number {
   const moment = Date.UTC(year, month - 1, day, hour, minute, second, millisecond)
   return year >= 100 ? moment : new Date(moment).setUTCFullYear(year, month - 1, day)
 }
 
-/** Days of a month. */
+/** Number of days of a month. */
 export function daysIn(year: number, month: number): number {
   if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31
 }
 
-/** The precision of an index; `undefined` beyond the known ones. */
+/** Narrows an index to a precision; `undefined` if it is out of range. */
 export function precisionOf(index: number): Precision | undefined {
   return index === 0 || index === 1 || index === 2 || index === 3 || index === 4 || index === 5 || index === 6 ? index : undefined
 }
@@ -107,13 +107,13 @@ export function precisionOf(index: number): Precision | undefined {
 const DATE_TIME = /^(\d{4})(?:-(\d\d)(?:-(\d\d))?)?(T(?:(\d\d)(?::(\d\d)(?::(\d\d)(?:\.(\d+))?)?)?)?)?(Z|[+-]\d\d:\d\d)?$/
 const TIME = /^T?(\d\d)(?::(\d\d)(?::(\d\d)(?:\.(\d+))?)?)?(?:Z|[+-]\d\d:\d\d)?$/
 
-/** What was read last, by kind and offset, then by text: evaluations of other periods read the same texts. */
+/** Recently parsed values by kind, offset and text: evaluations for other periods read the same texts. */
 const lately = { date: new Map<number, Map<string, Temporal>>(), dateTime: new Map<number, Map<string, Temporal>>() }
-/** A process has one as a rule, and two while the clocks change. */
+/** A process usually has one offset, and two while the clocks change. */
 const MOST_OFFSETS = 2
 const MOST_TEXTS = 20_000
 
-/** Reads a date (`2012-01`) or date and time (`2012-01-05T10:30Z`) of ISO 8601; times without offset are at `offset`. */
+/** Parses a date (`2012-01`) or date and time (`2012-01-05T10:30Z`) of ISO 8601. A time without an offset has `offset`. */
 export function parseDateTime(text: string, offset: number, kind: 'date' | 'dateTime' = 'dateTime'): Temporal | undefined {
   const atOffset = lately[kind]
   const known = atOffset.get(offset)
@@ -138,7 +138,7 @@ function readDateTime(text: string, offset: number, kind: 'date' | 'dateTime'): 
   return Math.abs(own ?? 0) > 14 * 60 ? undefined : temporalOf(kind, given, kind === 'date' ? 0 : (own ?? offset))
 }
 
-/** Most are written to the second: they are read at half of what the expression takes. */
+/** True for texts with seconds, as most are: they are parsed in half of the time that the regular expression takes. */
 function isToSecond(text: string): boolean {
   return text.length >= 19 && text[4] === '-' && text[7] === '-' && text[10] === 'T' && text[13] === ':' && text[16] === ':'
 }
@@ -162,7 +162,7 @@ function readToSecond(text: string, offset: number): Temporal | undefined {
   return temporalOf('dateTime', given, own ?? offset)
 }
 
-/** The number that digits stand for; `NaN` where there is anything else. */
+/** The number that the digits represent; `NaN` if there is anything else. */
 function digitsAt(text: string, start: number, count: number): number {
   let number = 0
   for (let at = start; at < start + count; at++) {
@@ -174,7 +174,7 @@ function digitsAt(text: string, start: number, count: number): number {
 
 const ZERO = 48
 
-/** Reads a time of day (`10:30:00.5`, also with a leading `T`). */
+/** Parses a time of day (`10:30:00.5`, also with a leading `T`). */
 export function parseTime(text: string): Temporal | undefined {
   const match = TIME.exec(text)
   if (match === null) return undefined
@@ -182,7 +182,7 @@ export function parseTime(text: string): Temporal | undefined {
   return temporalOf('time', [hour, minute, second, milliseconds(fraction)].filter((part) => part !== undefined).map(Number))
 }
 
-/** Writes a value as ISO 8601 as far as it is precise: `2012-01`, `2012-01-05T10:30:00.000+00:00`, `10:30`. */
+/** Writes a value in ISO 8601 to its precision: `2012-01`, `2012-01-05T10:30:00.000+00:00`, `10:30`. */
 export function temporalText(value: Temporal): string {
   if (value.kind === 'time') return clockText(value)
   const [year, month, day] = value.fields

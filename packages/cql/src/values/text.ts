@@ -15,7 +15,7 @@ import {
   type Value,
 } from './value.js'
 
-/** Writes a value as a CQL literal or selector, which reads back as the same value. */
+/** Writes a value as a CQL literal or selector that evaluates to the same value. */
 export function literalText(value: Value): string {
   if (value === null) return 'null'
   if (typeof value === 'string') return stringText(value)
@@ -25,7 +25,7 @@ export function literalText(value: Value): string {
   return isTemporal(value) ? momentText(value) : objectText(value)
 }
 
-/** A date is marked by `@`; a date and time without a time ends in `T`, a time begins with it. */
+/** Writes a date as `@...`; a date and time without a time ends in `T`, and a time begins with `@T`. */
 function momentText(value: Temporal): string {
   if (value.kind === 'time') return `@T${temporalText(value)}`
   return `@${temporalText(value)}${value.kind === 'dateTime' && value.precision <= DAY ? 'T' : ''}`
@@ -62,7 +62,7 @@ function tupleText({ elements }: Tuple): string {
   return `Tuple { ${[...elements].map(([name, element]) => `${name}: ${literalText(element)}`).join(', ')} }`
 }
 
-/** What `ToString` makes of a value; `undefined` for values that have no string form. */
+/** The result of `ToString`; `undefined` for values without a string form. */
 export function plainTextOf(value: Value): string | undefined {
   if (typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number' || typeof value === 'bigint')
     return String(value)

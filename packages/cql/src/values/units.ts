@@ -1,9 +1,9 @@
 import { unitProduct } from 'fhir-ops/internal/fhirpath'
 
-/** Longest unit that is looked into, in characters. */
+/** Maximum length of a unit that is analyzed, in characters. */
 export const MAX_UNIT = 1_000
 
-/** The factor by which an amount in the UCUM unit `from` is multiplied to be in `to`; `undefined` when they do not compare. */
+/** Returns the factor that converts an amount from the UCUM unit `from` to `to`; `undefined` if they are not comparable. */
 export type UnitConversion = (from: string, to: string) => number | undefined
 
 const DEFINITE_TO_UCUM: ReadonlyMap<string, string> = new Map([
@@ -23,24 +23,24 @@ const UCUM_TO_CALENDAR: ReadonlyMap<string, string> = new Map(
   [...UCUM_CALENDAR, ...DEFINITE_TO_UCUM].map(([calendar, ucum]) => [ucum, calendar]),
 )
 
-/** The calendar unit in the singular that a unit names (`years`, `year`); `undefined` for UCUM codes. */
+/** The singular of a calendar unit (`year` for `years` and `year`); `undefined` for UCUM codes. */
 export function calendarUnit(unit: string): string | undefined {
   if (CALENDAR_UNITS.has(unit)) return unit
   const singular = unit.endsWith('s') ? unit.slice(0, -1) : unit
   return CALENDAR_UNITS.has(singular) ? singular : undefined
 }
 
-/** The calendar unit by which a date moves for a duration in this unit: calendar words, and UCUM's `a`, `mo`, `wk`, `d`, `h`, `min`, `s`, `ms`. */
+/** The calendar unit of durations in a unit: calendar words, and UCUM's `a`, `mo`, `wk`, `d`, `h`, `min`, `s`, `ms`. */
 export function durationUnit(unit: string): string | undefined {
   return calendarUnit(unit) ?? UCUM_TO_CALENDAR.get(unit)
 }
 
 /**
- * The factor from one unit to another, calendar units among them.
+ * The factor from one unit to another; also for calendar units.
  *
- * Calendar years and months compare with each other only: a calendar year is not 365.25 days (CQL author's guide, Quantities).
+ * Calendar years and months are comparable only with each other: a calendar year is not 365.25 days (CQL author's guide, Quantities).
  *
- * @param calendarIsUcum For equivalence: a calendar year counts as `a`, a calendar month as `mo`.
+ * @param calendarIsUcum For equivalence: whether a calendar year counts as `a`, and a calendar month as `mo`.
  */
 export function factorBetween(convert: UnitConversion, from: string, to: string, calendarIsUcum = false): number | undefined {
   if (from === to) return 1
@@ -86,7 +86,7 @@ function plainUnit(unit: string, calendarIsUcum: boolean): string {
 }
 
 /**
- * The unit of a product (`sign` 1) or quotient (-1) of two amounts, with equal parts put together: `cm` times `cm` is `cm2`. Calendar units become
+ * The unit of a product (`sign` 1) or quotient (-1) of two amounts, with equal parts combined: `cm` times `cm` is `cm2`. Calendar units become
  * those of UCUM when combined with others.
  */
 export function combinedUnit(a: string, b: string, sign: 1 | -1): string {
@@ -95,7 +95,7 @@ export function combinedUnit(a: string, b: string, sign: 1 | -1): string {
   return unitProduct(ucumUnit(a), ucumUnit(b), sign)
 }
 
-/** A unit as UCUM writes it. */
+/** Converts a unit to UCUM. */
 export function ucumUnit(unit: string): string {
   const calendar = calendarUnit(unit) ?? ''
   return DEFINITE_TO_UCUM.get(calendar) ?? UCUM_CALENDAR.get(calendar) ?? unit

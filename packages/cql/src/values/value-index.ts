@@ -5,16 +5,16 @@ import { sizeOf } from './size.js'
 import type { UnitConversion } from './units.js'
 import { isCode, isDecimal, isFhir, type Value } from './value.js'
 
-/** Values that can be asked for by `=`, where null counts as equal to null (as `union`, `distinct` and `in` of lists take it). */
+/** Values that can be searched by `=`, with null equal to null (as in `union`, `distinct` and `in` of lists). */
 export interface ValueIndex {
   has(value: Value): boolean
-  /** Counts one more of the value, and says how many that makes. */
+  /** Adds a value, and returns how often it was added. */
   add(value: Value): number
-  /** The value that was added most often, the first of several; null when there is none. */
+  /** The value that was added most often, the first of several; null if there is none. */
   mostFrequent(): Value
 }
 
-/** Counts steps of an evaluation. @throws {OperationError} when there were too many. */
+/** Counts steps of an evaluation. @throws {OperationError} if there were too many. */
 export type Spend = (steps: number) => void
 
 interface Entry {
@@ -24,13 +24,13 @@ interface Entry {
 
 const NONE: Entry = { value: null, count: 0 }
 
-/** What finding a key costs. */
+/** The cost of finding a key. */
 const LOOKUP_STEPS = 0.5
 
-/** Comparisons that cost as much as an item that is looked at. */
+/** Number of comparisons that cost one step. */
 const COMPARISONS_OF_STEP = 4
 
-/** An index of values. Those of most types are found by a key, those of others by comparing, which is counted. */
+/** Creates an index of values. Values of most types are found by a key; others are compared one by one, which counts as steps. */
 export function createValueIndex(values: readonly Value[], convert: UnitConversion, spend: Spend): ValueIndex {
   const byKey = new Map<string, Entry[]>()
   const withoutKey: Entry[] = []
@@ -63,7 +63,7 @@ export function createValueIndex(values: readonly Value[], convert: UnitConversi
   return index
 }
 
-/** A text that values have in common when they are equal; undefined where equality is not that of a text. */
+/** A key that is equal for equal values; `undefined` for values whose equality cannot be expressed by a key. */
 function keyOf(value: Value): string | undefined {
   if (value === null) return 'null'
   if (typeof value === 'string') return `s${value}`

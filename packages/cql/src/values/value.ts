@@ -3,8 +3,8 @@ import type { TypeDefinition } from 'fhir-ops/internal/fhirpath'
 import type { Temporal } from './temporal.js'
 
 /**
- * A CQL value. Boolean, Integer (a number), Long (a bigint) and String are JavaScript's own; lists are arrays; everything else is an object
- * with a `kind`. There is no `undefined`: what is unknown is `null`.
+ * A CQL value. Boolean, Integer (a number), Long (a bigint) and String are JavaScript values; lists are arrays; everything else is an object
+ * with a `kind`. An unknown value is `null`, never `undefined`.
  */
 export type Value =
   | null
@@ -39,8 +39,8 @@ export interface Ratio {
 }
 
 /**
- * An interval of ordered points. A `null` boundary is the least or greatest point of the type when it is closed, unknown when open.
- * `uncertain` marks the result of a computation on imprecise values: one unknown point within the interval, not all of them.
+ * An interval of ordered points. A `null` boundary means the least or greatest point of the type if it is closed, and unknown if it is open.
+ * `uncertain` marks the result of a computation on imprecise values: one unknown point within the interval, not all of its points.
  */
 export interface Interval {
   readonly kind: 'interval'
@@ -52,10 +52,10 @@ export interface Interval {
   readonly uncertain?: true
 }
 
-/** The types that intervals have points of. */
+/** Types of the points of intervals. */
 export type PointType = 'Integer' | 'Long' | 'Decimal' | 'Quantity' | 'Date' | 'DateTime' | 'Time'
 
-/** A System.Code; what is absent is null. */
+/** A System.Code; absent elements are null. */
 export interface Code {
   readonly kind: 'code'
   readonly code: string | null
@@ -64,7 +64,7 @@ export interface Code {
   readonly display: string | null
 }
 
-/** A System.Concept: codes that mean the same. */
+/** A System.Concept: codes with the same meaning. */
 export interface Concept {
   readonly kind: 'concept'
   readonly codes: readonly Code[]
@@ -78,15 +78,15 @@ export interface Vocabulary {
   readonly version: string | null
 }
 
-/** A tuple; also an instance of a class that is not a System type. */
+/** A tuple, or an instance of a class that is not a System type. */
 export interface Tuple {
   readonly kind: 'tuple'
   readonly elements: ReadonlyMap<string, Value>
 }
 
 /**
- * A resource, or an element of one, with its FHIR type. `json` is its JSON; `extra` what is under `_name` next to a primitive; `values`, of a resource that is
- * kept from one evaluation to the next, what was found out about it.
+ * A resource, or an element of one, with its FHIR type. `json` is its JSON; `extra` is the content of `_name` next to a primitive; `values` has computed values
+ * of a resource that is kept from one evaluation to the next.
  */
 export interface FhirElement {
   readonly kind: 'fhir'
@@ -104,7 +104,7 @@ export function isList(value: Value): value is readonly Value[] {
 /** The `kind` of a value that has one. */
 export type Kind = Exclude<Value, null | boolean | number | bigint | string | readonly Value[]>['kind']
 
-/** The `kind` of an object, or the name of what is not an object: `null`, `boolean`, `integer`, `long`, `string`, `list`. */
+/** The `kind` of an object, or the name of the type of any other value: `null`, `boolean`, `integer`, `long`, `string`, `list`. */
 export function kindOf(value: Value): Kind | 'null' | 'boolean' | 'integer' | 'long' | 'string' | 'list' {
   switch (typeof value) {
     case 'boolean':
