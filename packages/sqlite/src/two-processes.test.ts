@@ -37,3 +37,19 @@ it.each([
   await expect(sessions.verify(token)).rejects.toMatchObject({ code: 'token-invalid' })
   await close()
 })
+
+it('a process that closes its file while a write runs waits for both', async () => {
+  const folder = await temporaryFolder()
+  onTestFinished(() => folder.remove())
+  const program = `
+    import { openSqlite } from '@fhir-ops/sqlite'
+    import { putResource } from 'fhir-ops/storage'
+    const { storage, close } = await openSqlite(${JSON.stringify(folder.file('written.db'))})
+    const put = putResource({ type: 'Basic', id: 'b', source: { resourceType: 'Basic', id: 'b' } }, () => [])
+    const writing = storage.write([put])
+    await close()
+    await writing
+    console.log('closed')`
+  const { stdout } = await shell(process.execPath, ['--input-type=module', '-e', program], { cwd: resolve(import.meta.dirname, '..') })
+  expect(stdout).toBe('closed\n')
+})

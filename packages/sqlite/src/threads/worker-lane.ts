@@ -19,6 +19,8 @@ interface Waiting {
 
 interface StartedThread {
   readonly worker: Worker
+  /** Makes the thread end, which the process waits for. */
+  readonly end: (message: 'close' | 'leave') => void
   readonly waiting: Map<number, Waiting>
   readonly ended: Promise<void>
 }
@@ -50,10 +52,9 @@ export function workerLane(task: WorkerTask, { idleMs }: LaneOptions = {}): Work
     })
     return thread
   }
-  const leave = ({ worker, waiting, ended }: StartedThread): void => {
+  const leave = ({ end, waiting, ended }: StartedThread): void => {
     if (waiting.size > 0) return void thread?.idle?.refresh()
-    worker.ref()
-    send(worker, 'leave')
+    end('leave')
     hasLeft = true
     leaving = ended.then(() => void (leaving = undefined))
   }
@@ -75,8 +76,7 @@ export function workerLane(task: WorkerTask, { idleMs }: LaneOptions = {}): Work
       // What a thread that has ended wrote is still in the log; another one moves it into the file.
       if (hasLeft && task.role === 'writer') running()
       if (thread === undefined) return
-      thread.worker.ref()
-      send(thread.worker, 'close')
+      thread.end('close')
       await thread.ended
     },
   }
@@ -92,15 +92,16 @@ async function answerTo<Result>(waiting: Map<number, Waiting>, id: number): Prom
 /** Under load, the engine's young generation in a thread may grow to 70 MB, which is released late. Objects here live only for one call. */
 const YOUNG = { maxYoungGenerationSizeMb: 24 }
 
-/** Starts a thread. It is referenced only while a call waits, so that the process can end while the thread is idle. */
+/** Starts a thread. It is referenced only while a call waits or it is to end, so that the process can end while the thread is idle. */
 function startThread(task: WorkerTask): StartedThread {
   const worker = new Worker(workerFile(), { workerData: task, env: {}, execArgv: [], resourceLimits: YOUNG })
   const waiting = new Map<number, Waiting>()
   let cause: unknown
+  let isEnding = false
   worker.unref()
   worker.on('message', (answers: readonly Answer[]) => {
     for (const answer of answers) settle(waiting, answer)
-    if (waiting.size === 0) worker.unref()
+    if (waiting.size === 0 && !isEnding) worker.unref()
   })
   worker.on('error', (error) => {
     cause = error
@@ -112,7 +113,12 @@ function startThread(task: WorkerTask): StartedThread {
       resolve()
     })
   })
-  return { worker, waiting, ended }
+  const end = (message: 'close' | 'leave'): void => {
+    isEnding = true
+    worker.ref()
+    send(worker, message)
+  }
+  return { worker, waiting, end, ended }
 }
 
 function send(worker: Worker, message: ToWorker): void {
