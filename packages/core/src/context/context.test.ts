@@ -43,6 +43,16 @@ describe('cached', () => {
     expect(made).toHaveLength(2)
   })
 
+  test('keeps the definitions of two storages apart, also where both contexts make the same ids', async () => {
+    const cache = createCache()
+    const keyOver = async (name: string): Promise<string | undefined> => {
+      const storage = memoryStorage([{ resourceType: 'ValueSet', id: 'v', url: 'http://x/v', status: 'active', name }])
+      const found = await createContext({ storage, cache, newId: () => 'id-1' }).content.resolve('ValueSet', 'http://x/v')
+      return found?.key
+    }
+    expect(await keyOver('a')).not.toBe(await keyOver('b'))
+  })
+
   test('forgets what was unused for longest when the bytes are used up', () => {
     const made: Definition[] = []
     const cache = createCache({ maxBytes: 20 })

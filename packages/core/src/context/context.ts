@@ -212,8 +212,8 @@ export function createContext(options: ContextOptions): OperationContext {
   const cache = options.cache ?? createCache()
   const scheduler = createScheduler()
   const newId = options.newId ?? (() => crypto.randomUUID())
-  // The storage of another context may hold different content under the same id and version.
-  const name = options.cache === undefined ? 'storage' : newId()
+  // The storage of another context may hold different content under the same id and version, and tests may give both contexts the same ids.
+  const name = options.cache === undefined ? 'storage' : crypto.randomUUID()
   const definitions = [...(options.definitions ?? []), ...crossVersionLayers(options)]
   return {
     storage: options.storage,
