@@ -10,7 +10,7 @@ import type { Prepared } from './prepare.js'
 import { subjectResult, type CompiledGroup } from './subject-result.js'
 import type { EvaluatedSupplement } from './supplements.js'
 
-/** Everything of a Measure, ready to add up subjects. */
+/** A compiled Measure with the totals to which subjects are added. */
 export interface MeasureWork {
   readonly scope: Scope
   readonly groups: readonly { readonly compiled: CompiledGroup; readonly total: GroupTotal; readonly initial: readonly number[] }[]
@@ -18,28 +18,28 @@ export interface MeasureWork {
   readonly prepared: Prepared
 }
 
-/** What one subject contributes to a Measure. */
+/** The contribution of one subject to a Measure. */
 export interface Contribution {
   /** In the order of the groups. */
   readonly results: readonly SubjectResult[]
-  /** For each supplement its values by their JSON; empty for who is in no initial population. */
+  /** For each supplement its values by their JSON; empty for a subject in no initial population. */
   readonly supplements: readonly ReadonlyMap<string, StratumValue>[]
 }
 
-/** A contribution, and whether it would be another one at another time. */
+/** A contribution, and whether it depends on the time of the evaluation. */
 export interface TimedContribution {
   readonly contribution: Contribution
   readonly usesNow: boolean
 }
 
-/** How subjects are evaluated. */
+/** Options of `subjectEvaluator`. */
 export interface SubjectOptions {
   readonly maxSteps: number
-  /** References of what the evaluation of a single subject read. */
+  /** References of the resources that the evaluation of a single subject read. */
   readonly read: Set<string>
 }
 
-/** Evaluates one subject after the other; without a promise where all that it needs was read. */
+/** Returns a function that evaluates a subject; its result is no promise if all needed resources were already read. */
 export function subjectEvaluator(
   ctx: OperationContext,
   work: MeasureWork,
@@ -88,7 +88,7 @@ async function supplemented(
   return { results, supplements: own }
 }
 
-/** Supplemental data is that of the initial populations; of everybody where the Measure has none. */
+/** Whether a subject's supplemental data counts: it is in an initial population, or the Measure has none. */
 function isInitial(groups: MeasureWork['groups'], results: readonly SubjectResult[]): boolean {
   return results.some(({ members }, index) => {
     const { initial = [] } = groups[index] ?? {}
@@ -96,13 +96,13 @@ function isInitial(groups: MeasureWork['groups'], results: readonly SubjectResul
   })
 }
 
-/** Adds what a subject contributes to the totals. */
+/** Adds the contribution of a subject to the totals. */
 export function addContribution({ groups, supplements }: MeasureWork, id: string, contribution: Contribution): void {
   for (const [index, result] of contribution.results.entries()) groups[index]?.total.add(id, result)
   for (const [index, values] of contribution.supplements.entries()) supplements[index]?.add(id, values)
 }
 
-/** The same for a number of subjects who are members themselves and of whom nothing else is counted. */
+/** Adds the same contribution for a number of subjects that are members themselves and of which nothing else is counted. */
 export function addAlike({ groups }: MeasureWork, { results }: Contribution, subjects: number): void {
   for (const [index, { members }] of results.entries()) groups[index]?.total.addCounts(members.map(({ length }) => length * subjects))
 }

@@ -16,21 +16,21 @@ import { FHIRPATH_LANGUAGE } from './languages.js'
 import { namedDefinition } from './loaded-measure.js'
 import type { Prepared } from './prepare.js'
 
-/** A criterion that is ready to be evaluated, in whatever language it is written. */
+/** A compiled criterion in any of the languages. */
 export interface CompiledCriterion {
   /** Its value for the subject; absent for a function of an item. */
   readonly ofSubject?: (evaluation: Evaluation) => Value
-  /** Its value for an item; absent when it has no items. */
+  /** Its value for an item; absent if it is not evaluated for items. */
   readonly ofItem?: (evaluation: Evaluation, item: Value) => Value
   readonly place: string
   readonly basis: string | undefined
-  /** Whether its value for a subject is a list of what is not a resource, which shows in an empty list only where its type is known. */
+  /** Whether its value for a subject is a list of values that are not resources. An empty list does not show this, so it is known only from the type. */
   readonly listsValues?: boolean
-  /** Whether it is known to give a list of what is counted: dates with basis `date`. */
+  /** Whether its value is known to be a list of the counted items: dates with basis `date`. */
   readonly listsItems?: boolean
-  /** Whether it is known to say yes or no: null, too, is then no value. */
+  /** Whether its value is known to be a boolean. Null is then not a value either. */
   readonly isTruth?: boolean
-  /** With basis `boolean`: the criterion holds for a subject for whom it gives any item. */
+  /** With basis `boolean`: the criterion holds for a subject if it returns any item. */
   readonly anyItem?: true | undefined
 }
 
@@ -76,7 +76,7 @@ interface Named {
   readonly model: TypeModel
 }
 
-/** What a definition is known to give by its type. */
+/** The properties of a criterion that follow from the type of its definition. */
 function listing(
   elm: ElmNode | undefined,
   { name, basis, model }: Named,
@@ -89,13 +89,13 @@ function listing(
   return { listsValues: isOfValues(type.element, model), listsItems: isCounted && isOfBasis(type.element, basis) }
 }
 
-/** Whether a type is known to be no resource. */
+/** Whether a type is known not to be a resource. */
 function isOfValues(listed: TypeSpecifier, model: TypeModel): boolean {
   const elements = listed.kind === 'choice' ? listed.choices : [listed]
   return elements.every((element) => element.kind !== 'named' || (element.name !== 'Any' && !isResourceType(element.name, model)))
 }
 
-/** Whether a type is that of a basis, of FHIR or of CQL: `Date` is that of `date`, an interval of dates that of `Period`. */
+/** Whether a FHIR or CQL type matches a basis: `Date` matches `date`, and an interval of dates matches `Period`. */
 function isOfBasis(listed: TypeSpecifier, basis: string): boolean {
   if (listed.kind === 'named') return listed.name.toLowerCase() === basis.toLowerCase()
   if (listed.kind !== 'interval') return false
@@ -137,7 +137,7 @@ function checkContext({ name, context }: Definition, { criterion, subjectType }:
   )
 }
 
-/** FHIRPath of the item where there is a resource, else of the subject. */
+/** FHIRPath is evaluated on the item if that is a resource, otherwise on the subject. */
 function compiledPath(criterion: Criterion, prepared: Prepared): Pick<CompiledCriterion, 'ofItem' | 'ofSubject'> {
   const { model, convert, offset } = prepared
   const path = compileFhirPath(criterion.expression, { model })

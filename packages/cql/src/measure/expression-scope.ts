@@ -2,26 +2,26 @@ import { definitionsIn, isFunction, libraryIn, publicDefinitions, type ElmSectio
 import { flagAt, nodeAt, nodesAt, textAt, type ElmNode } from '../elm/node.js'
 import { namedType, readTypeSpecifier, SYSTEM, type TypeSpecifier } from '../elm/type-specifier.js'
 
-/** A library whose public definitions expressions see. */
+/** A library whose public definitions are visible to expressions. */
 export interface VisibleLibrary {
   readonly elm: ElmNode
-  /** The name by which the text of the expressions includes it. */
+  /** The name under which the text of the expressions includes it. */
   readonly id: string
 }
 
-/** What lets expressions name definitions without their library. */
+/** Declarations that let expressions use definitions without the name of their library. */
 export interface ExpressionScope {
-  /** Declarations of value sets and code systems, a line each; they come before parameters. */
+  /** Declarations of value sets and code systems, one per line; they precede parameters. */
   readonly vocabularies: readonly string[]
-  /** Definitions and functions that stand for those of libraries, a line each. */
+  /** Definitions and functions that refer to those of libraries, one per line. */
   readonly definitions: readonly string[]
 }
 
 /**
- * Makes what the primary library defines, and what one other library alone defines, visible to expressions by its name alone (Using CQL with FHIR,
- * expression language: an expression is evaluated in the scope of the primary library). Only names that occur in the texts are declared.
+ * Makes definitions visible to expressions by their name alone: those of the primary library, and those that only one other library has (Using CQL with
+ * FHIR, expression language: an expression is evaluated in the scope of the primary library). Only names that occur in the texts are declared.
  *
- * @param reserved Names that mean something else.
+ * @param reserved Names with another meaning.
  */
 export function expressionScope(
   libraries: readonly VisibleLibrary[],
@@ -40,7 +40,7 @@ export function expressionScope(
   return { vocabularies: seen('vocabularies'), definitions: seen('definitions') }
 }
 
-/** Lines by the name that they declare, which are several for a function that is overloaded. */
+/** Lines by the name that they declare; several for an overloaded function. */
 interface Declared {
   readonly vocabularies: ReadonlyMap<string, readonly string[]>
   readonly definitions: ReadonlyMap<string, readonly string[]>
@@ -55,7 +55,7 @@ function declarationsOf({ elm, id }: VisibleLibrary, isUsed: (name: string) => b
   const named = (section: ElmSection): readonly string[] =>
     definitionsIn(library, section).flatMap((def) => (textAt(def, 'accessLevel') === 'Private' ? [] : (textAt(def, 'name') ?? [])))
   const plain = [...named('codes'), ...named('concepts'), ...named('parameters'), ...publicDefinitions(library)].filter(isUsed)
-  // Fluent functions are seen in every library that is included.
+  // Fluent functions are visible from every included library.
   const functions = definitionsIn(library, 'statements').filter(
     (def) =>
       isFunction(def) && flagAt(def, 'fluent') !== true && textAt(def, 'accessLevel') !== 'Private' && isUsed(textAt(def, 'name') ?? ''),
@@ -75,7 +75,7 @@ function declarationsOf({ elm, id }: VisibleLibrary, isUsed: (name: string) => b
   }
 }
 
-/** Declared a second time, since the translator does not retrieve by a definition that is a value set. */
+/** Declares value sets and code systems again, because the translator does not accept a definition as the value set of a retrieve. */
 function vocabularies(library: ElmNode, section: ElmSection, keyword: string): readonly (readonly [string, readonly string[]])[] {
   return definitionsIn(library, section).flatMap((def) => {
     const [name, id, version] = [textAt(def, 'name'), textAt(def, 'id'), textAt(def, 'version')]
@@ -85,7 +85,7 @@ function vocabularies(library: ElmNode, section: ElmSection, keyword: string): r
   })
 }
 
-/** A function that calls that of the library; none where it takes types of other models than the expressions use. */
+/** A function that calls the one of the library; none if its operands have types of models that the expressions do not use. */
 function functionLine(def: ElmNode, id: string): readonly string[] {
   const operands = nodesAt(def, 'operand')
   const types = operands.flatMap((operand) => {
@@ -108,7 +108,7 @@ const NAMESPACES: ReadonlyMap<string, string> = new Map([
   ['http://hl7.org/fhir', 'FHIR'],
 ])
 
-/** A type as CQL writes it; `undefined` for one of another model. */
+/** A type in CQL syntax; `undefined` for a type of another model. */
 function typeText(type: TypeSpecifier): string | undefined {
   switch (type.kind) {
     case 'list':
@@ -141,7 +141,7 @@ function joined(before: string, parts: readonly (string | undefined)[], after: s
   return parts.includes(undefined) ? undefined : `${before}${parts.join(', ')}${after}`
 }
 
-/** A name as it is written in quotes, whatever characters it has. */
+/** A name in quotes, with special characters escaped. */
 export function quotedName(name: string): string {
   return `"${escaped(name)}"`
 }

@@ -14,10 +14,10 @@ import type { CompiledCriterion } from './criterion.js'
 /** The items that satisfy a criterion, by reference. */
 export type Items = ReadonlyMap<string, Value>
 
-/** Nothing. */
+/** The empty set of items. */
 export const NO_ITEMS: Items = new Map()
 
-/** What satisfies criteria for one subject, by reference: the subject itself for true, else the items of the list. */
+/** Returns the items of one subject that satisfy a criterion, by reference: the subject itself for true, or the items of a list. */
 export function itemsFor(evaluation: Evaluation, helpers: HelperContext): (population: CompiledCriterion) => Items {
   const { subject } = evaluation
   let own: Items | undefined
@@ -38,23 +38,23 @@ export function itemsFor(evaluation: Evaluation, helpers: HelperContext): (popul
   }
 }
 
-/** What a truth value of CQL or FHIR says; `undefined` for any other value. */
+/** The boolean of a CQL or FHIR value; `undefined` for any other value. */
 export function truthOf(value: Value, { offset }: HelperContext): boolean | undefined {
   const plain = value !== null && isFhir(value) ? systemValueOf(value, offset) : value
   return typeof plain === 'boolean' ? plain : undefined
 }
 
-/** What the keys of a subject's items begin with. */
+/** The prefix of the keys of a subject's items. */
 export function keyOfSubject(subject: Evaluation['subject']): string {
   return subject === null ? '' : referenceOf(subject)
 }
 
-/** The reference of a resource; of any other item that of the subject, `#` and the item's text, which is the same for equal items. */
+/** The key of an item: the reference of a resource; for any other item the subject's reference, `#` and the item's text, which is equal for equal items. */
 export function keyOf(item: Value, subjectKey: string): string {
   return item !== null && isFhir(item) && item.type.kind === 'resource' ? referenceOf(item) : `${subjectKey}#${literalText(plain(item))}`
 }
 
-/** The form that equal values have in common: closed intervals, moments in UTC, decimals without zeros at their end. */
+/** The normal form of a value, which is the same for equal values: closed intervals, moments in UTC, decimals without trailing zeros. */
 function plain(value: Value): Value {
   if (isInterval(value)) return closedInterval(plain(startOf(value)), plain(endOf(value)))
   if (isDecimal(value)) return decimalOfText(shortDecimalText(value)) ?? value
@@ -62,7 +62,7 @@ function plain(value: Value): Value {
   return temporalOf('dateTime', fieldsAt(value.low, 0).slice(0, value.precision + 1)) ?? value
 }
 
-/** Where the basis is a type of resource, all items must be such resources; no other basis has resources. */
+/** Checks that all items are resources of the basis if that is a resource type, and that none is a resource otherwise. */
 function checkTypes(items: readonly Value[], population: CompiledCriterion, model: TypeModel): void {
   const { basis } = population
   if (basis === undefined) return
@@ -74,7 +74,7 @@ function checkTypes(items: readonly Value[], population: CompiledCriterion, mode
   }
 }
 
-/** Whether a result, which is a truth value or items, says that there is something. */
+/** Whether a result, a boolean or items, is true or has an item. */
 function hasItem(value: Value): boolean {
   return isList(value) ? value.some((item) => item !== null) : value !== null && value !== false
 }
@@ -83,7 +83,7 @@ function misfit({ place, basis = 'boolean' }: CompiledCriterion, what: string): 
   return new OperationError('definition-invalid', `${place} ${what}, while its basis is ${quoted(basis)}.`)
 }
 
-/** `Encounter/e1`; an element that is not a resource is named by its content. */
+/** The reference of a resource, `Encounter/e1`. For an element that is not a resource, its content takes the place of the id. */
 export function referenceOf({ type, json }: FhirElement): string {
   const id = typeof json === 'object' && json !== null && 'id' in json && typeof json.id === 'string' ? json.id : JSON.stringify(json)
   return `${type.name}/${id}`

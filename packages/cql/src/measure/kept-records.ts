@@ -20,14 +20,14 @@ export function isOfEverybody(scope: Scope): boolean {
   return subject === undefined && practitioner === undefined
 }
 
-/** What is to be kept for a Measure: whatever the period is, and without what queries ask beyond codes. */
+/** The resources to keep for a Measure, for any period: by the codes of its retrieves, without other conditions of queries. */
 export function keptAsked({ subjectType: type, supplements = [] }: Scope, groups: readonly GroupPlan[], prepared: Prepared): KeptAsked {
   const requests = prepared.requests().map((request) => ({ ...request, narrowing: [], listedRange: undefined }))
   const criteria = [
     ...groups.flatMap(({ populations, stratifiers }) => [...populations, ...stratifiers.flatMap((stratifier) => stratifier.criteria)]),
     ...supplements,
   ]
-  // FHIRPath may read what it does not name, and a resource may be compared with one that was read otherwise.
+  // FHIRPath may read elements that it does not name, and a resource may be compared with one that was read in another way.
   const readsWhole =
     criteria.some(({ language }) => language === FHIRPATH_LANGUAGE) ||
     requests.some(({ unfiltered, context }) => unfiltered || context !== undefined)
@@ -43,7 +43,7 @@ function namesOf(prepared: Prepared, requests: KeptAsked['requests']): ReadNames
   return names === 'all' ? names : new Set([...names, ...paths.flatMap((path) => path.split('.'))])
 }
 
-/** The subjects of a population that is kept, with their records: those of one subject until the next is asked for. */
+/** Yields the subjects of a kept population with their records, which are valid until the next subject is requested. */
 export function* keptRecords(
   ctx: OperationContext,
   prepared: Prepared,
@@ -67,10 +67,10 @@ export function* keptRecords(
   }
 }
 
-/** How what a retrieve asks for is found in what is kept of a subject. */
+/** Finds the resources of a retrieve among those that are kept of a subject. */
 interface FindKept {
   readonly all: (subject: KeptSubject) => readonly FhirElement[] | undefined
-  /** Absent where nothing is known of resources beforehand. */
+  /** Absent if no results of conditions are known in advance. */
   readonly sift?: (subject: KeptSubject, meets: Meets) => readonly FhirElement[]
 }
 

@@ -1,38 +1,38 @@
 import type { KeptResults, SubjectResult } from 'fhir-ops/internal/evaluate'
 import type { Contribution, MeasureWork, TimedContribution } from './contribution.js'
 
-/** A subject with what it contributes. */
+/** A subject with its contribution. */
 export type KeptSubject = readonly [id: string, contribution: Contribution]
 
-/** What subjects contributed when they were evaluated last. */
+/** The contributions of subjects in their latest evaluation. */
 export interface KeptSubjects {
-  /** Who must be evaluated again whatever has changed: who could not be, and whose results depend on the time. */
+  /** Subjects that must always be evaluated again: those whose evaluation failed, and those whose results depend on the time. */
   readonly unsettled: Set<string>
-  /** @yields Each subject with what it contributes. */
+  /** @yields Each subject with its contribution. */
   all(): Iterable<KeptSubject>
-  /** @yields What many contribute alike, of whom nothing is named but themselves, with how many they are. */
+  /** @yields Each contribution that several subjects share and that names nothing but the subject itself, with the number of these subjects. */
   alike(): Iterable<readonly [contribution: Contribution, subjects: number]>
-  /** @yields Each subject that is not among those. */
+  /** @yields Each other subject. */
   others(): Iterable<KeptSubject>
   keep(id: string, timed: TimedContribution): void
-  /** Forgets some subjects, or all, who are going to be evaluated. Until `complete`, the rest are not whole. */
+  /** Removes some subjects, or all, that are evaluated next. Until `complete` is called, the kept subjects are incomplete. */
   begin(ids: ReadonlySet<string> | 'all'): void
   complete(): void
-  /** How many are kept; 0 where they are not whole. */
+  /** Number of kept subjects; 0 while they are incomplete. */
   size(): number
 }
 
-/** The kept subjects of an evaluation and who of them must be evaluated. */
+/** The kept subjects of an evaluation, and the ids of those that must be evaluated. */
 export interface Refresh {
   readonly kept: KeptSubjects
   readonly ids: ReadonlySet<string> | 'all'
   readonly done: () => void
 }
 
-/** When one of this many kept subjects is touched, reading all is faster than reading some. */
+/** If one in this many kept subjects is affected by changes, reading all subjects is faster than reading some. */
 const MANY = 4
 
-/** Finds out who must be evaluated; `undefined` where nothing is kept. */
+/** Finds the subjects that must be evaluated; `undefined` if nothing is kept. */
 export async function refreshOf({ scope, prepared }: MeasureWork, keptFor: KeptFor): Promise<Refresh | undefined> {
   if (scope.kept === undefined || scope.individual === true || scope.subject?.type === scope.subjectType) return undefined
   const kept = keptFor(scope.kept, scope.subjectType)
@@ -52,7 +52,7 @@ export async function refreshOf({ scope, prepared }: MeasureWork, keptFor: KeptF
 
 type KeptFor = (kept: KeptResults, subjectType: string) => KeptSubjects
 
-/** Where subjects are kept: as long as somebody holds on to what they are kept under. */
+/** Creates the store of kept subjects. Subjects are kept as long as their `KeptResults` object is referenced. */
 export function keptSubjects(): KeptFor {
   const known = new WeakMap<KeptResults, KeptSubjects>()
   return (kept, subjectType) => {
@@ -62,10 +62,10 @@ export function keptSubjects(): KeptFor {
   }
 }
 
-/** Bytes of an entry of the map besides its key. */
+/** Bytes of an entry of the map, without its key. */
 const ENTRY_BYTES = 64
 const CHARACTER_BYTES = 2
-/** Equal contributions are one object; this many are remembered. */
+/** Maximum number of different contributions that are shared as one object. */
 const MAX_SHARED = 10_000
 
 function createKept(maxBytes: number, subjectType: string): KeptSubjects {
@@ -126,14 +126,14 @@ function createKept(maxBytes: number, subjectType: string): KeptSubjects {
   }
 }
 
-/** What is shared was counted once. */
+/** Bytes of an entry; a shared contribution was already counted. */
 function entryBytes(id: string, { key, bytes }: Packed): number {
   return ENTRY_BYTES + id.length * CHARACTER_BYTES + (key === undefined ? bytes : 0)
 }
 
-/** A contribution in which the subject itself is named by nothing, so that many have the same. */
+/** A contribution without the reference of its subject, so that many subjects can share it. */
 interface Packed {
-  /** What it is known by; `undefined` for one that names more than the subject. */
+  /** Key of a shared contribution; `undefined` for one that names more than the subject. */
   readonly key?: string
   readonly bytes: number
   readonly contribution: Contribution
@@ -141,7 +141,7 @@ interface Packed {
   uses: number
 }
 
-/** Instead of the reference to the subject. */
+/** Replaces the reference to the subject. */
 const SELF = ''
 
 function packedOf(reference: string, { results, supplements }: Contribution): Packed {
@@ -165,7 +165,7 @@ function packedOf(reference: string, { results, supplements }: Contribution): Pa
   return { key, contribution, bytes: key.length * CHARACTER_BYTES + bytesOf(contribution), uses: 0 }
 }
 
-/** A result that holds on to nothing of the evaluation. */
+/** Copies a result so that it does not keep objects of the evaluation alive. */
 function detached(result: SubjectResult): SubjectResult {
   const all = new Set(result.members.flat())
   const strata = result.strata.map(
@@ -180,7 +180,7 @@ function detached(result: SubjectResult): SubjectResult {
   return { ...result, strata }
 }
 
-/** About how much memory it takes. */
+/** Estimates the memory of a contribution in bytes. */
 function bytesOf({ results, supplements }: Contribution): number {
   const texts = [
     ...results.flatMap(({ members, observations, strata }) => [

@@ -49,12 +49,12 @@ const NAMES = [...CQL_LANGUAGES, FHIRPATH_LANGUAGE]
 const MAX_STEPS = 1_000_000
 
 /**
- * Criteria in CQL, for `evaluateMeasure` and `evaluateMeasureOperation`: names of definitions of the Measure's library, expressions, and FHIRPath
- * besides them.
+ * Creates the language of criteria in CQL, for `evaluateMeasure` and `evaluateMeasureOperation`: names of definitions of the Measure's library, CQL
+ * expressions, and FHIRPath.
  *
- * A criterion gives a boolean (basis `boolean`) or a list, whose items are counted; observations are functions. Definitions and value sets are all
- * resolved before the first subject. Supplemental data, risk adjustment factors and supporting evidence are evaluated too. A subject whose evaluation
- * fails makes a report of status `error`.
+ * A criterion returns a boolean (basis `boolean`) or a list, whose items are counted; observations are functions. All definitions and value sets are
+ * resolved before the first subject is evaluated. Supplemental data, risk adjustment factors and supporting evidence are also evaluated. If the evaluation
+ * of a subject fails, the report has the status `error`.
  *
  * @throws {TypeError} for an option that is unknown or of another type.
  * @see https://hl7.org/fhir/us/cqfmeasures/measure-conformance.html
@@ -79,14 +79,14 @@ interface Evaluated {
   readonly groups: readonly GroupPlan[]
 }
 
-/** What a language has from one evaluation to the next. */
+/** State of a language that is kept from one evaluation to the next. */
 interface Keeping {
   readonly options: CqlLanguageOptions
   readonly keptFor: ReturnType<typeof keptSubjects>
   readonly populations: KeptPopulations
 }
 
-/** Only what may be read of resources is kept, unless a result turns out to be made of a resource as a whole. */
+/** Evaluates with only those members of resources kept that may be read; if a result turns out to need whole resources, evaluates again with these. */
 async function evaluated(ctx: OperationContext, asked: Evaluated, keeping: Keeping): Promise<MeasureCounts> {
   const prepared = await prepare(ctx, asked, keeping.options)
   try {
@@ -99,7 +99,7 @@ async function evaluated(ctx: OperationContext, asked: Evaluated, keeping: Keepi
 
 interface Evaluating extends Keeping {
   readonly prepared: Prepared
-  /** What is kept of resources; default what may be read. */
+  /** Names of the members of resources that are kept. Default: those that may be read. */
   readonly names?: ReadNames
 }
 
@@ -118,14 +118,14 @@ async function evaluatedBy(ctx: OperationContext, asked: Evaluated, { prepared: 
   const counts = await countsOf(ctx, work, {
     maxSteps,
     ...(await toEvaluate(ctx, work, { asked, keeping })),
-    // What is kept is not evaluated, so no clause of it would be seen.
+    // Subjects with kept results are not evaluated, so their clauses would not be counted.
     refresh: counter === undefined ? await refreshOf(work, keeping.keptFor) : undefined,
     after: isExplained || counter !== undefined ? look : undefined,
   })
   return counter === undefined ? counts : { ...counts, coverage: counter.coverage(elmDefinitions(loadedLibraries(prepared))) }
 }
 
-/** Counts the subjects that searches decide, and finds those that are left; evaluating everybody from what is kept is faster than reading a part. */
+/** Counts the subjects that searches decide, and finds the others. Evaluating everybody from kept resources is faster than reading some from the storage. */
 async function toEvaluate(
   ctx: OperationContext,
   work: MeasureWork,
@@ -133,7 +133,7 @@ async function toEvaluate(
 ): Promise<Pick<Watched, 'kept' | 'left'>> {
   const { scope, groups } = asked
   const { prepared } = work
-  // Every part counts by the same searches; the first one reports it.
+  // Every part counts with the same searches, and only the first part reports these counts.
   const searched = (scope.part?.part ?? 1) === 1 ? work : compiledMeasure(groups, scope, prepared)
   const counting = { scope, groups, population: populationOf(scope) }
   if ((keeping.options.keepBytes ?? 0) > 0 && isOfEverybody(scope)) {
@@ -167,13 +167,13 @@ function compiledMeasure(groups: readonly GroupPlan[], scope: Scope, prepared: P
 
 interface Watched {
   readonly maxSteps: number
-  /** Who is to be evaluated; `undefined` for nobody. */
+  /** Subjects to evaluate; `undefined` for none. */
   readonly left: Condition | 'all' | undefined
-  /** Everybody who is to be evaluated, where that is kept. */
+  /** The whole population to evaluate, if it is kept. */
   readonly kept?: KeptPopulation | undefined
-  /** What is kept of results; absent where nothing is. */
+  /** The kept results; absent if there are none. */
   readonly refresh: Refresh | undefined
-  /** Called with each subject and its results, which are absent where its evaluation failed; absent where no trace is recorded. */
+  /** Called with each subject and its results, which are absent if its evaluation failed. Absent unless a trace is recorded. */
   readonly after: ((own: SubjectRecords, results: readonly SubjectResult[] | undefined) => Promise<void>) | undefined
 }
 
@@ -186,7 +186,7 @@ async function countsOf(
   const read = new Set<string>()
   await addKept(ctx, work, refresh)
   const failures = await addEvaluated(ctx, work, { evaluate: subjectEvaluator(ctx, work, { maxSteps, read }), left, kept, refresh, after })
-  // After the last failure that is named, the rest were not evaluated.
+  // After the maximum number of failures, the other subjects were not evaluated.
   if (failures.length < MAX_FAILURES) refresh?.kept.complete()
   refresh?.done()
   return {
@@ -198,7 +198,7 @@ async function countsOf(
   }
 }
 
-/** The counts of the subjects of a part. */
+/** The totals of the evaluated subjects. */
 function sumsOf({ groups, supplements }: MeasureWork, left: Watched['left']): MeasureSums {
   return {
     groups: groups.map(({ total }) => total.sum()),
@@ -207,7 +207,7 @@ function sumsOf({ groups, supplements }: MeasureWork, left: Watched['left']): Me
   }
 }
 
-/** Where only numbers are asked for, subjects that contribute alike are added at once. */
+/** Adds kept results. If only numbers are requested, subjects with the same contribution are added together. */
 async function addKept(ctx: OperationContext, work: MeasureWork, refresh: Refresh | undefined): Promise<void> {
   if (refresh === undefined) return
   const { kept } = refresh
@@ -222,14 +222,14 @@ async function addKept(ctx: OperationContext, work: MeasureWork, refresh: Refres
   }
 }
 
-/** Adding up one takes about a microsecond. */
+/** Number of kept subjects that are added without yielding. Adding one takes about a microsecond. */
 const KEPT_AT_ONCE = 256
 
 interface Adding extends Pick<Watched, 'after' | 'kept' | 'left' | 'refresh'> {
   readonly evaluate: ReturnType<typeof subjectEvaluator>
 }
 
-/** Adds up who is evaluated, to the last failure that is named. */
+/** Evaluates subjects and adds them up, until the maximum number of failures is reached. */
 async function addEvaluated(
   ctx: OperationContext,
   work: MeasureWork,
@@ -274,7 +274,7 @@ async function addEvaluated(
   return failures
 }
 
-/** The subjects of the part that is evaluated; `undefined` where all are. */
+/** The ids of the subjects of the evaluated part; `undefined` if all are evaluated. */
 async function partIds(
   ctx: OperationContext,
   { scope, groups }: MeasureWork,
@@ -284,19 +284,19 @@ async function partIds(
   return await idsInPart(ctx, { ...populationOf(scope), ...(left !== 'all' && { among: left }) }, scope.part)
 }
 
-/** How many subjects there are. */
+/** Number of subjects. */
 async function subjectCount(ctx: OperationContext, { scope, groups }: MeasureWork, ids: Population['ids']): Promise<number> {
   if (groups.length === 0) return 0
   if (scope.part !== undefined && ids !== 'all') return ids.size
   return singleSubject(scope) === undefined ? await populationSize(ctx, populationOf(scope)) : 1
 }
 
-/** Who is searched. */
+/** Type and conditions of the search for subjects. */
 function populationOf(scope: Scope): Pick<Population, 'conditions' | 'type'> {
   return { type: scope.subjectType, conditions: subjectConditions(scope) }
 }
 
-/** Everybody whom the report is about, page by page, with records: all that retrieves may find is read with them, except a single subject. */
+/** Yields the subjects of the report, page by page, with all resources that retrieves may find; for a single subject these are read when needed. */
 async function* subjects(
   ctx: OperationContext,
   { scope, prepared, groups }: MeasureWork,
@@ -304,7 +304,7 @@ async function* subjects(
 ): AsyncGenerator<Iterable<SubjectRecords>, void, undefined> {
   if (groups.length === 0 || left === undefined) return
   const subject = singleSubject(scope)
-  // The report of one subject says what was read, and coverage what conditions gave: not only of what they may let pass.
+  // The report of one subject lists all resources that were read, and coverage counts all results of conditions, also for resources that do not meet them.
   const requests =
     scope.individual === true || scope.coverage === true
       ? prepared.requests().map((request) => ({ ...request, narrowing: [] }))

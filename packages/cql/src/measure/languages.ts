@@ -1,7 +1,7 @@
 /** Languages whose expression is the name of a definition. */
 export const CQL_IDENTIFIER_LANGUAGES: ReadonlySet<string> = new Set(['text/cql-identifier', 'text/cql.identifier'])
 
-/** Languages whose expression is CQL; that of the first may also be the name of a definition. */
+/** Languages whose expression is CQL. With the first, it may also be the name of a definition. */
 const CQL_EXPRESSION_LANGUAGES = ['text/cql', 'text/cql-expression', 'text/cql.expression']
 
 /** FHIRPath, of the subject or of an item. */

@@ -9,10 +9,10 @@ import { isCalled, type LibraryLoading, type LibraryResource } from '../librarie
 import { expressionScope, type ExpressionScope } from './expression-scope.js'
 import { CQL_IDENTIFIER_LANGUAGES, CQL_LANGUAGES } from './languages.js'
 
-/** Name of the parameter that has the period. */
+/** Name of the parameter for the period. */
 export const PERIOD = 'Measurement Period'
 
-/** What is to be evaluated. */
+/** The Measure to evaluate. */
 interface Evaluated {
   readonly scope: RequirementScope
   readonly groups: readonly GroupPlan[]
@@ -30,7 +30,7 @@ export interface MeasureLibrary {
 export interface LoadedMeasure {
   /** In the Measure's order; the first is the primary one. */
   readonly libraries: readonly MeasureLibrary[]
-  /** Criteria that are expressions themselves, in the order of the definitions `Expression 0` and so on of `expressions`. */
+  /** Texts of the criteria that are expressions, in the order of the definitions `Expression 0` and so on of `expressions`. */
   readonly texts: readonly string[]
   readonly expressions: LoadedLibrary | undefined
 }
@@ -65,7 +65,7 @@ export async function loadMeasure(loading: LibraryLoading, { scope, groups }: Ev
   return { libraries, texts, expressions: await translatedExpressions({ ...loading, beside: libraries }, source, count) }
 }
 
-/** A library that one before it includes is the same. */
+/** The library as an earlier one includes it; `undefined` if none does. */
 function includedBefore(libraries: readonly MeasureLibrary[], resource: LibraryResource): LoadedLibrary | undefined {
   for (const { library } of libraries)
     for (const [id, elm] of library.includes)
@@ -74,7 +74,7 @@ function includedBefore(libraries: readonly MeasureLibrary[], resource: LibraryR
   return undefined
 }
 
-/** The libraries that a Measure is evaluated by: its own, and that of the expressions in its criteria. */
+/** All libraries of the evaluation: those of the Measure, and that of the expressions in its criteria. */
 export function loadedLibraries({ loaded: { libraries, expressions } }: { readonly loaded: LoadedMeasure }): readonly LoadedLibrary[] {
   return [...libraries.map(({ library }) => library), ...(expressions === undefined ? [] : [expressions])]
 }
@@ -82,22 +82,23 @@ export function loadedLibraries({ loaded: { libraries, expressions } }: { readon
 /** The library of the expressions in criteria. */
 export const EXPRESSION_LIBRARY = 'MeasureExpressions'
 
-/** Name of the definition that an expression was made to. */
+/** Name of the definition for an expression. */
 export function expressionName(index: number): string {
   return `Expression ${index}`
 }
 
 /** A definition or function that a criterion names. */
 export interface NamedDefinition {
-  /** Place of its library among those of the Measure. */
+  /** Index of its library among those of the Measure. */
   readonly at: number
   readonly name: string
 }
 
 /**
- * What a name means: a definition of the primary library, of another one that alone has it, or of the one that the name begins with (`Other.Definition`).
+ * Resolves a name to a definition: of the primary library, of the only other library that has it, or of the library that the name states
+ * (`Other.Definition`).
  *
- * @throws {OperationError} `definition-invalid` for a name that several libraries define, and not the primary one.
+ * @throws {OperationError} `definition-invalid` for a name that several libraries define, but not the primary one.
  */
 export function namedDefinition({ libraries }: Pick<LoadedMeasure, 'libraries'>, criterion: Criterion): NamedDefinition | undefined {
   const name = criterion.expression
@@ -125,7 +126,7 @@ function definesName({ library: { elm } }: MeasureLibrary, name: string): boolea
   return definitionsNamed(libraryIn(elm), 'statements', name).length > 0
 }
 
-/** The criterion that a line of the definitions is of, the first of its expression; what ends too early is found in the line after it. */
+/** The first criterion whose expression contains a line of the definitions. An expression that ends too early is reported in the line after it. */
 function originOf(line: number, criteria: ReadonlyMap<string, Criterion>): LineOrigin {
   let before = 0
   for (const [text, { place, path }] of criteria) {
@@ -137,7 +138,7 @@ function originOf(line: number, criteria: ReadonlyMap<string, Criterion>): LineO
   return { line }
 }
 
-/** Criteria that are CQL themselves, by their expressions; the media type of CQL is also used for names of definitions. */
+/** Criteria that are CQL expressions, by their text; the media type of CQL is also used for names of definitions. */
 function expressionsIn({ scope, groups }: Evaluated, libraries: readonly MeasureLibrary[]): ReadonlyMap<string, Criterion> {
   const criteria = [
     ...groups.flatMap(({ populations, stratifiers }) => [...populations, ...stratifiers.flatMap(({ criteria }) => criteria)]),
@@ -153,7 +154,7 @@ function expressionsIn({ scope, groups }: Evaluated, libraries: readonly Measure
   return texts
 }
 
-/** The lines of a library before its definitions, one for each expression, which may use the Measure's libraries, and the period. */
+/** The lines of the library of expressions before its definitions: includes of the Measure's libraries, and the period. */
 function headOfExpressions(
   libraries: readonly MeasureLibrary[],
   { context, vocabularies, definitions }: ExpressionScope & { readonly context: string },

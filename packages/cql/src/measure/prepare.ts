@@ -21,61 +21,64 @@ import type { UnitConversion } from '../values/units.js'
 import { isTemporal, type Value } from '../values/value.js'
 import { expressionName, loadMeasure, PERIOD, type LoadedMeasure } from './loaded-measure.js'
 
-/** How criteria in CQL are evaluated. */
+/** Options of `cqlLanguage`. */
 export interface CqlLanguageOptions {
-  /** Translates libraries that bring no ELM, and expressions; these are refused when absent. */
+  /** Translates libraries without ELM, and expressions. If absent, these are refused. */
   readonly translator?: CqlTranslator | undefined
-  /** Offset in minutes of times that have none, and of the period. Default 0. */
+  /** Offset in minutes for times without one, and for the period. Default 0. */
   readonly offset?: number | undefined
-  /** Steps of the evaluation of one subject: items looked at, resources read. Default 1,000,000. */
+  /** Maximum number of steps for one subject: items processed, resources read. Default 1,000,000. */
   readonly maxSteps?: number | undefined
   /**
-   * Most memory, in bytes by an estimate, for what was read of all subjects, so that the next evaluation over the same storage reads only what has
-   * changed: also of another period, with other parameters, or of another Measure over the same data. Only over storages that report changes (memory,
+   * Maximum memory, in estimated bytes, for resources that are kept after they were read, so that the next evaluation over the same storage reads only
+   * what has changed; also for another period, other parameters, or another Measure over the same data. Only for storages that report changes (memory,
    * SQLite, PostgreSQL). A population that needs more is read for each evaluation. Default 0, which keeps nothing.
    */
   readonly keepBytes?: number | undefined
   /**
-   * What libraries declare as external functions, `{ Risk: { Score: (age) => ... } }`. Default none: what calls one is refused. Results are kept, so each must
-   * give the same for the same operands.
+   * Functions that libraries declare as external, `{ Risk: { Score: (age) => ... } }`. Default: none, and calls of them are refused. Results are kept, so
+   * each must return the same result for the same operands.
    */
   readonly functions?: ExternalFunctions | undefined
-  /** What a retrieve by profile finds: what has all that the profile fixes (default, where the profile is known), what declares it in `meta.profile`, or any resource of its type. */
+  /**
+   * The resources that a retrieve by profile finds: those with all values that the profile fixes (default, if the profile is known), those that declare it in
+   * `meta.profile`, or all resources of its type.
+   */
   readonly profiles?: RetrievedProfiles | undefined
 }
 
-/** What the criteria of a Measure are compiled with. */
+/** A Measure's libraries and expressions, compiled for an evaluation. */
 export interface Prepared {
   /** The Measure's libraries, in its order. */
   readonly libraries: readonly CqlLibrary[]
-  /** Criteria that are expressions themselves, by their text. */
+  /** Criteria that are expressions, by their text. */
   readonly expressions: ReadonlyMap<string, CompiledExpression>
   readonly terminology: Terminology
-  /** What is retrieved, as far as criteria were compiled. */
+  /** The requests of all retrieves in criteria that were compiled so far. */
   requests(): readonly RetrieveRequest[]
-  /** What a node retrieves. */
+  /** The request of a retrieve node. */
   requestOf(node: ElmNode): RetrieveRequest | undefined
   readonly model: TypeModel
   readonly convert: UnitConversion
   readonly offset: number
   /** How resources belong to the subjects of the Measure. */
   readonly links: SubjectLinks
-  /** What was compiled. */
+  /** The Measure from which it was compiled. */
   readonly loaded: LoadedMeasure
-  /** The value that the request gives to a parameter; `undefined` for one that has its default. */
+  /** The value that the request gives to a parameter; `undefined` if its default applies. */
   given(name: string, type: string | undefined): Value | undefined
-  /** The same compiled again, with a trace that looks on. */
+  /** Compiles everything again with a trace. */
   traced(trace: NodeTrace): Prepared
 }
 
-/** A definition that was made of an expression. */
+/** The definition that an expression was translated to. */
 export interface CompiledExpression {
   readonly library: CqlLibrary
   readonly name: string
 }
 
 /**
- * The Measure's library and the expressions in its criteria, compiled with the parameters of the request.
+ * Loads and compiles the Measure's libraries and the expressions in its criteria, with the parameters of the request.
  *
  * @throws {OperationError} as `loadMeasure`; `parameter-invalid` for a parameter that the library does not declare.
  */
@@ -139,14 +142,14 @@ export async function prepare(
   return prepared
 }
 
-/** The same function for all evaluations, as values are kept for each. */
+/** Fallback for unit conversion. It must be one function for all evaluations, because values are kept by it. */
 const SAME_UNIT: UnitConversion = (from, to) => (from === to ? 1 : undefined)
 
 function parametersIn({ parameters }: Scope, offset: number): ReadonlyMap<string, Value> {
   return parameters === undefined ? new Map() : readCqlParameters(parametersOf(parameters), offset)
 }
 
-/** The period is an input of the operation; what the library does not declare is refused by name. */
+/** Rejects parameters that no library declares, and the period, which is an input of the operation. */
 function checkParameters(given: ReadonlyMap<string, Value>, { libraries }: LoadedMeasure): void {
   const declared = libraries.map(({ library }) => declaredParameters(library))
   for (const name of given.keys()) {
@@ -161,7 +164,7 @@ function checkParameters(given: ReadonlyMap<string, Value>, { libraries }: Loade
   }
 }
 
-/** The period from its first to its last millisecond; of days when the library declares it so. */
+/** The period from its first to its last millisecond; as dates if the library declares it so. */
 function periodOf({ period }: Scope, offset: number, type: string | undefined): Value {
   const [start, end] = [parseDateTime(period.start, offset), parseDateTime(period.end, offset)]
   if (start === undefined || end === undefined) return null

@@ -8,7 +8,7 @@ import { keyOf, keyOfSubject, referenceOf, truthOf, type Items } from './items.j
 import type { Prepared } from './prepare.js'
 import { stratumValueOf } from './values.js'
 
-/** A stratifier whose criteria are compiled. */
+/** A stratifier with compiled criteria. */
 export interface CompiledStratifier {
   readonly criteria: readonly CompiledCriterion[]
   readonly byComponents: boolean
@@ -27,9 +27,9 @@ interface Divided {
 }
 
 /**
- * The strata that the members of a subject are in: those of a list of what is counted, or those of each value.
+ * The strata of the members of a subject: of the criterion if it lists counted items, otherwise of each value.
  *
- * @throws {OperationError} `definition-invalid` for resources where subjects are counted, and for values that cannot name a stratum.
+ * @throws {OperationError} `definition-invalid` for resources if subjects are counted, and for values that cannot name a stratum.
  */
 export function strataOf(stratifier: CompiledStratifier, divided: Divided, evaluation: Evaluation): StrataOfMembers {
   const [only] = stratifier.criteria
@@ -37,7 +37,7 @@ export function strataOf(stratifier: CompiledStratifier, divided: Divided, evalu
   return satisfied ?? strataByValues(stratifier, divided, evaluation)
 }
 
-/** The stratum of what satisfies a criterion, which gives what is counted (Quality Measure IG, CR 3.17); `undefined` for one that gives values. */
+/** The stratum of the members that satisfy a criterion that returns counted items (Quality Measure IG, CR 3.17); `undefined` if it returns values. */
 function strataOfCriterion(
   criterion: CompiledCriterion,
   evaluation: Evaluation,
@@ -53,7 +53,7 @@ function strataOfCriterion(
   return items === undefined ? undefined : strataOfResources(items, criterion, prepared)
 }
 
-/** The strata of each value, or combination of values, that members have. */
+/** A stratum for each value, or combination of values, of the members. */
 function strataByValues({ criteria }: CompiledStratifier, { members, sets, group }: Divided, evaluation: Evaluation): StrataOfMembers {
   const all = new Map(
     members.flatMap((keys, index) => keys.map((key) => [key, sets[group.memberships[index]?.all[0] ?? index]?.get(key) ?? null] as const)),
@@ -69,9 +69,9 @@ function strataByValues({ criteria }: CompiledStratifier, { members, sets, group
   return new Map([...strata].map(([name, { values, members: inside }]) => [name, { values, isIn: (member: string) => inside.has(member) }]))
 }
 
-/** The stratum of those who are in a list. */
+/** The stratum of the members in a list of resources. */
 function strataOfResources(items: readonly FhirElement[], { basis, place }: CompiledCriterion, { model }: Prepared): StrataOfMembers {
-  // A list without items is one without values where subjects are counted: they are in no stratum.
+  // If subjects are counted, an empty list has no values, so the subject is in no stratum.
   if (basis === 'boolean' && items.length === 0) return new Map()
   if (basis === 'boolean')
     throw new OperationError('definition-invalid', `${place} gives resources, while subjects are counted (basis 'boolean').`)
@@ -82,7 +82,7 @@ function strataOfResources(items: readonly FhirElement[], { basis, place }: Comp
   return new Map([['', { values: undefined, isIn: (member: string) => references.has(member) }]])
 }
 
-/** The stratum of the items of a list, which are of the kind that is counted. */
+/** The stratum of the items of a list, which are counted items. */
 function strataOfItems(whole: Value, { subject }: Evaluation): StrataOfMembers {
   const own = keyOfSubject(subject)
   const keys = new Set((isList(whole) ? whole : []).flatMap((item) => (item === null ? [] : [keyOf(item, own)])))
@@ -96,7 +96,7 @@ function resourcesIn(value: Value): readonly FhirElement[] | undefined {
   return resources.length === items.length ? resources : undefined
 }
 
-/** The values of a member, one for each criterion; a criterion that gives a list puts the member into a stratum for each of its values. */
+/** The combinations of a member's values, one for each criterion. A criterion that returns a list puts the member into a stratum for each of its values. */
 function combinations(
   criteria: readonly CompiledCriterion[],
   item: Value,

@@ -14,11 +14,11 @@ import type { Prepared } from './prepare.js'
 import { strataOf, type CompiledStratifier } from './strata.js'
 import { evidenceValues } from './values.js'
 
-/** A group whose criteria are compiled. */
+/** A group with compiled criteria. */
 export interface CompiledGroup {
   readonly memberships: readonly Membership[]
   readonly populations: readonly CompiledCriterion[]
-  /** For each population, its supporting evidence. */
+  /** Supporting evidence of each population. */
   readonly evidence: readonly (readonly CompiledCriterion[])[]
   readonly stratifiers: readonly CompiledStratifier[]
   readonly prepared: Prepared
@@ -27,8 +27,7 @@ export interface CompiledGroup {
 /**
  * Compiles the criteria of a group.
  *
- * @throws {OperationError} as `membershipsOf` and `compiledCriterion`; `definition-invalid` for observations that are not of the items which
- *   are counted.
+ * @throws {OperationError} as `membershipsOf` and `compiledCriterion`; `definition-invalid` for observations that do not take the counted items.
  */
 export function compileGroup(group: GroupPlan, prepared: Prepared): CompiledGroup {
   const memberships = membershipsOf(group, 'allowed')
@@ -46,7 +45,7 @@ export function compileGroup(group: GroupPlan, prepared: Prepared): CompiledGrou
   }
 }
 
-/** Items are observed by a function of one; only subjects need none (Quality Measure IG, CR 3.14). */
+/** Checks that an observation of items is a function with one operand; only observations of subjects need none (Quality Measure IG, CR 3.14). */
 function checkObservation(observation: CompiledCriterion | undefined): void {
   if (observation?.basis === undefined || observation.basis === 'boolean' || observation.ofItem !== undefined) return
   throw new OperationError(
@@ -55,17 +54,17 @@ function checkObservation(observation: CompiledCriterion | undefined): void {
   )
 }
 
-/** How a subject is evaluated. */
+/** Options of `subjectResult`. */
 export interface ResultOptions {
   /** Whether supporting evidence is reported. */
   readonly individual: boolean
-  /** Whether criteria that decide nothing are evaluated too, for those who look on at them. */
+  /** Whether to evaluate also criteria that do not affect the result, for explanations and coverage. */
   readonly everything?: boolean | undefined
 }
 
 /**
- * What one subject contributes to a group. Who is not in a population is not asked for those that lie within it, nor for what these leave out: a
- * numerator is evaluated for those in the denominator (Quality Measure IG, measure scoring).
+ * Evaluates one subject for a group. If it is not in a population, the populations within that one and their exclusions are not evaluated: a numerator is
+ * evaluated only for subjects in the denominator (Quality Measure IG, measure scoring).
  */
 export function subjectResult(group: CompiledGroup, evaluation: Evaluation, { individual, everything }: ResultOptions): SubjectResult {
   const { memberships, populations, prepared } = group
@@ -85,12 +84,12 @@ export function subjectResult(group: CompiledGroup, evaluation: Evaluation, { in
   return { members, observations, strata, ...(evidence !== undefined && { evidence }) }
 }
 
-/** For each population, how its evaluation fails; `undefined` where it does not. */
+/** For each population, the message of the failure of its evaluation; `undefined` if it succeeds. */
 export function failuresOf({ populations }: CompiledGroup, evaluation: Evaluation): readonly (string | undefined)[] {
   return populations.map(({ ofSubject }) => failureOf(() => ofSubject?.(evaluation)))
 }
 
-/** The message of a run-time error of CQL; `undefined` where there is none. */
+/** The message of a run-time error of CQL; `undefined` if there is none. */
 export function failureOf(evaluate: () => unknown): string | undefined {
   try {
     evaluate()
@@ -103,7 +102,7 @@ export function failureOf(evaluate: () => unknown): string | undefined {
 
 const NOBODY: readonly string[] = []
 
-/** What is in every set that a membership asks for, the widest of which comes first, and in none of those that it leaves out. */
+/** The items in every set that a membership requires, the widest first, and in none of those that it excludes. */
 function membersOf({ all, none }: Membership, setOf: (index: number) => Items): readonly string[] {
   const widest = all[0] === undefined ? NO_ITEMS : setOf(all[0])
   if (widest.size === 0) return NOBODY
@@ -143,9 +142,9 @@ function observed(
 }
 
 /**
- * The number or amount that was observed. An element without a value does not count.
+ * The observed number or amount. An element without a value does not count.
  *
- * @throws {OperationError} `definition-invalid` for what is not a number.
+ * @throws {OperationError} `definition-invalid` for a value that is not a number.
  */
 function amountsOf(value: Value, { place }: CompiledCriterion, helpers: HelperContext): readonly Amount[] {
   const plain = value !== null && isFhir(value) ? plainAmount(value, helpers) : value

@@ -7,7 +7,7 @@ import type { Prepared } from './prepare.js'
 import { referenceOf } from './items.js'
 import { stratumValueOf } from './values.js'
 
-/** Supplemental data, or a risk adjustment factor, whose values for subjects are added up. */
+/** Supplemental data or a risk adjustment factor, with the total of its values for subjects. */
 export interface EvaluatedSupplement {
   /** The values of one subject, by their JSON. */
   valuesOf(evaluation: Evaluation): ReadonlyMap<string, StratumValue>
@@ -17,8 +17,8 @@ export interface EvaluatedSupplement {
 }
 
 /**
- * Begins the total of one of the Measure's supplements. Null does not count; what a subject has twice counts once; resources are named for a single
- * subject.
+ * Creates the total of one of the Measure's supplements. Null does not count; a value that a subject has twice counts once; resources are named only for a
+ * single subject.
  */
 export function evaluatedSupplement(
   criterion: CompiledCriterion,

@@ -13,7 +13,7 @@ import type { CompiledCriterion } from './criterion.js'
 
 const NULL_STRATUM: StratumValue = { concept: { text: 'null' } }
 
-/** What a result is as the value of a stratum; `undefined` for resources and lists, which are more than one value. */
+/** Converts a result to the value of a stratum; `undefined` for resources and lists, which are more than one value. */
 export function stratumValueOf(value: Value, context: HelperContext): StratumValue | undefined {
   if (value === null) return NULL_STRATUM
   if (isCode(value)) return { concept: { coding: [codingOf(value)] } }
@@ -22,9 +22,9 @@ export function stratumValueOf(value: Value, context: HelperContext): StratumVal
     const unit = value.unit === '1' ? '' : ` ${value.unit}`
     return { concept: { text: `${shortDecimalText(value.value)}${unit}` }, quantity: { ...fhirQuantity(value) } }
   }
-  // A number that is only known to lie between two others, as an age by a year of birth, is written like that in CQL.
+  // A number that is known only to lie in a range, such as an age from a year of birth, is written as in CQL.
   if (isUncertain(value)) return { concept: { text: literalText(value) } }
-  // Texts of FHIR are not empty, so an empty one is written as in CQL.
+  // FHIR strings must not be empty, so an empty one is written as in CQL.
   if (value === '') return { concept: { text: "''" } }
   if (isList(value)) return undefined
   if (isFhir(value)) return stratumOfElement(value, context)
@@ -37,11 +37,11 @@ function stratumOfElement(value: FhirElement, context: HelperContext): StratumVa
   if (value.type.kind === 'primitive') return stratumValueOf(systemValueOf(value, context.offset) ?? null, context)
   if (value.type.name === 'CodeableConcept' && isRecord(value.json)) return { concept: { ...value.json } }
   if (value.type.name === 'Coding' && isRecord(value.json)) return { concept: { coding: [{ ...value.json }] } }
-  // Also ages, durations and other profiles of quantities.
+  // True also for ages, durations and other profiles of quantities.
   return value.type.elements.has('comparator') ? stratumOfQuantity(value, context) : undefined
 }
 
-/** An amount as it was recorded: with its comparator, and in the unit that its code names. */
+/** A quantity as recorded: with its comparator, and in the unit of its code. */
 function stratumOfQuantity(value: FhirElement, context: HelperContext): StratumValue {
   const amount = FHIR_HELPERS['ToQuantityIgnoringComparator']?.(value, context) ?? null
   if (!isQuantity(amount) || !isRecord(value.json)) return NULL_STRATUM
@@ -66,13 +66,13 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** What supports that a subject is in a population, as extensions `value` of `cqf-supportingEvidence`. */
+/** The supporting evidence that a subject is in a population, as extensions `value` of `cqf-supportingEvidence`. */
 export function evidenceValues({ ofSubject, ofItem }: CompiledCriterion, evaluation: Evaluation, model: TypeModel): readonly Extension[] {
   const value = ofSubject === undefined ? (ofItem?.(evaluation, evaluation.subject) ?? null) : ofSubject(evaluation)
   return toParameterEntries('value', value, model).map(extensionOf)
 }
 
-/** A parameter as an extension: resources are referred to, parts are nested, an absent value keeps the extensions that say why. */
+/** Converts a parameter to an extension: resources become references, parts are nested, an absent value keeps the extensions that state the reason. */
 function extensionOf({ name, part, resource, extension = [], ...values }: ParametersParameter): Extension {
   if (resource !== undefined) return { url: name, valueReference: { reference: `${resource.resourceType}/${resource.id ?? ''}` } }
   const absent = Object.entries(values).flatMap(([member, value]) => (member.startsWith('_') ? extensionsIn(value) : []))

@@ -5,7 +5,7 @@ import { parseDateTime } from '../values/temporal.js'
 import { isFhir, isList, isQuantity, quantity, type Code, type FhirElement, type Quantity, type Value } from '../values/value.js'
 import { memberOf, propertyOf, systemValueOf } from './property.js'
 
-/** What the conversions need of the library that they are used in. */
+/** Context of the conversions: the model and offset of the library that uses them. */
 export interface HelperContext {
   readonly model: TypeModel
   readonly offset: number
@@ -14,8 +14,8 @@ export interface HelperContext {
 type Helper = (value: Value, context: HelperContext) => Value
 
 /**
- * The functions of the library FHIRHelpers, which turn FHIR elements into System values. They are built in, for every version of it,
- * since most of the nodes of a library are calls of them.
+ * The functions of the library FHIRHelpers, which convert FHIR elements to System values. They are built in, for every version of it, because most
+ * nodes of a library are calls of them.
  */
 export const FHIR_HELPERS: Readonly<Record<string, Helper>> = {
   ToString: (value, context) => {
@@ -63,7 +63,7 @@ const CONVERSIONS: Readonly<Record<string, Helper>> = {
   Ratio: ratioOf,
 }
 
-/** What a choice element is as a System value: models of profiles convert `effective` and `value` by it. What has none stays the element. */
+/** Converts a choice element to a System value: models of profiles use it for `effective` and `value`. An element without a System value stays as it is. */
 function systemOf(value: Value, context: HelperContext): Value {
   if (!isFhir(value)) return value
   const { type } = value
@@ -80,7 +80,7 @@ function member(value: Value, name: string, { model, offset }: HelperContext): V
   return propertyOf(value, name, model, offset)
 }
 
-/** An element that is a text: of FHIR from its JSON, as most of what is converted is codes, and no element need be made of their parts. */
+/** The text of an element. For FHIR it is read from the JSON, without creating elements, because most conversions are of codes. */
 function textOf(value: Value, name: string, context: HelperContext): string | null {
   const isElement = value !== null && isFhir(value) && value.type.elements.has(name)
   const text = isElement ? memberOf(value.json, name) : plainOf(member(value, name, context), context)
@@ -97,7 +97,7 @@ function codeOf(coding: Value, context: HelperContext): Code {
   }
 }
 
-/** A quantity with a comparator is not the number, so it has no System value. */
+/** Converts a quantity; null if it has a comparator, because its value is then not known. */
 function quantityOf(value: Value, context: HelperContext): Value {
   if (isQuantity(value)) return value
   return member(value, 'comparator', context) === null ? amountOf(value, context) : null
@@ -109,13 +109,13 @@ function amountOf(value: Value, context: HelperContext): Value {
   return amount === undefined ? null : quantity(amount, unitOf(value, context))
 }
 
-/** The unit of a quantity: its code, else the unit as it is written, else 1. */
+/** The unit of a quantity: its code, otherwise its unit as written, otherwise 1. */
 function unitOf(value: Value, context: HelperContext): string {
   const unit = textOf(value, 'code', context) ?? textOf(value, 'unit', context) ?? '1'
   return CALENDAR_UNITS.get(unit) ?? unit
 }
 
-/** UCUM's units of time, which FHIRHelpers takes for calendar units. */
+/** UCUM's units of time, which FHIRHelpers treats as calendar units. */
 const CALENDAR_UNITS: ReadonlyMap<string, string> = new Map([
   ['a', 'year'],
   ['mo', 'month'],
@@ -127,7 +127,7 @@ const CALENDAR_UNITS: ReadonlyMap<string, string> = new Map([
   ['ms', 'millisecond'],
 ])
 
-/** Intervals of Period and Range; quantities with a comparator as the interval of what they may be. */
+/** Converts a Period or Range to an interval, and a quantity with a comparator to the interval of its possible values. */
 function intervalOfElement(value: Value, context: HelperContext): Value {
   if (!isFhir(value)) return null
   if (value.type.name === 'Period') {
@@ -142,7 +142,7 @@ function intervalOfElement(value: Value, context: HelperContext): Value {
   return comparedInterval(value, context)
 }
 
-/** From its JSON, as most that is read of periods is compared, and no element need be made of it. */
+/** A bound of a period. It is read from the JSON, without creating an element, because most periods are only compared. */
 function endOfPeriod(period: FhirElement, name: 'end' | 'start', context: HelperContext): Value {
   const text = memberOf(period.json, name)
   return typeof text === 'string' ? (parseDateTime(text, context.offset) ?? null) : plainOf(member(period, name, context), context)

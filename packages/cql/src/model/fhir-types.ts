@@ -2,12 +2,12 @@ import type { TypeModel } from 'fhir-ops/fhirpath'
 import { isSubtype } from 'fhir-ops/internal/fhirpath'
 import type { FhirElement } from '../values/value.js'
 
-/** Whether an element is of a FHIR type, or of one derived from it. */
+/** Whether an element is of a FHIR type or of a type derived from it. */
 export function isElementOfType(model: TypeModel, { type }: FhirElement, name: string): boolean {
   return type.name === name || isSubtype(model, type, name)
 }
 
-/** Makes the CQL value of a JSON resource, which must not change afterwards; `undefined` when the model does not know its type. */
+/** Creates the CQL value of a JSON resource, which must not change afterwards; `undefined` if the model does not know its type. */
 export function resourceElement(model: TypeModel, json: unknown): FhirElement | undefined {
   const name = typeof json === 'object' && json !== null && 'resourceType' in json ? json.resourceType : undefined
   const type = typeof name === 'string' ? model.type(name) : undefined

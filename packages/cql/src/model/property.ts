@@ -6,9 +6,9 @@ import { parseDateTime, parseTime } from '../values/temporal.js'
 import { isCode, isConcept, isInterval, isList, isQuantity, isRatio, isVocabulary, type FhirElement, type Value } from '../values/value.js'
 
 /**
- * An element of a value by its name: of FHIR elements by the model, of System values and tuples by their own members.
+ * Reads an element of a value by its name: of FHIR elements according to the model, of System values and tuples from their members.
  *
- * Elements that repeat give a list, empty when there are none; of a list, the elements of all its items together.
+ * Repeating elements return a list, which is empty if there are none. For a list, the elements of all its items are combined.
  */
 export function propertyOf(value: Value, name: string, model: TypeModel, offset: number): Value {
   if (value === null || typeof value !== 'object') return null
@@ -24,7 +24,7 @@ export function propertyOf(value: Value, name: string, model: TypeModel, offset:
   return Object.hasOwn(SYSTEM_ELEMENTS, key) ? (SYSTEM_ELEMENTS[key]?.(value) ?? null) : null
 }
 
-/** The names of the elements that a value may have; none of numbers, texts, dates and lists. */
+/** The names of the elements that a value may have; empty for numbers, texts, dates and lists. */
 export function elementNames(value: Value): readonly string[] {
   if (value === null || typeof value !== 'object' || isList(value)) return []
   if (value.kind === 'fhir') return [...value.type.elements.keys(), ...(value.type.kind === 'primitive' ? ['value'] : [])]
@@ -65,7 +65,7 @@ function fhirProperty(
   return slots === undefined ? null : firstSlotValue(element, typedSlots(slots, model), model)
 }
 
-/** A slot with the type of what is in it; `undefined` for one that the model does not know. */
+/** A slot with the type of its content; `undefined` if the model does not know it. */
 interface TypedSlot extends Pick<ElementSlot, 'isCollection' | 'jsonName' | 'siblingName'> {
   readonly type: TypeDefinition | undefined
 }
@@ -88,8 +88,8 @@ function typedSlots(slots: readonly ElementSlot[], model: TypeModel): readonly T
 }
 
 /**
- * Reads the element of values by its name, as `propertyOf` does. What the model says of a type is looked up once for as long as values are of that
- * type, which in a query they are.
+ * Creates a function that reads an element by its name, as `propertyOf` does. The slots of a type are looked up once as long as successive values are of the
+ * same type, as they are in a query.
  */
 export function propertyReader(name: string, model: TypeModel, offset: number): (value: Value) => Value {
   let known: TypeDefinition | undefined
@@ -129,7 +129,7 @@ function slotValue(element: FhirElement, { jsonName, siblingName, isCollection, 
   return elements
 }
 
-/** What repeats is a list; content that has one item in its place is read as that. */
+/** The items of a repeating element; content with a single value instead of a list is accepted. */
 function listOf(json: unknown): readonly unknown[] {
   if (json === undefined || json === null) return []
   return Array.isArray(json) ? json : [json]
@@ -145,11 +145,11 @@ function elementOf(
   return { kind: 'fhir', type, json: json ?? undefined }
 }
 
-/** A member of a JSON object; `undefined` when it is not one or has none. */
+/** A member of a JSON object; `undefined` if the value is not an object or does not have it. */
 export function memberOf(json: unknown, name: string): unknown {
   if (!isRecord(json)) return undefined
   const member = json[name]
-  // Most of what is asked for is absent, and then not inherited.
+  // Most requested members are absent; then nothing is inherited either, and the second check is not needed.
   return member !== undefined && Object.hasOwn(json, name) ? member : undefined
 }
 
