@@ -133,6 +133,14 @@ const slicedProfile = filled(
   '{"id":"Patient.contact","path":"Patient.contact","min":1}',
   ']}}',
 )
+/** Steps through a choice of fifty types, as long as an expression may be. */
+const longExpression = 'extension.value.'.repeat(490)
+const constrainedProfile = filled(
+  '{"resourceType":"StructureDefinition","url":"http://w.example/c","name":"P","status":"draft","kind":"resource","abstract":false,"type":"Patient",' +
+    '"baseDefinition":"http://hl7.org/fhir/StructureDefinition/Patient","derivation":"constraint","differential":{"element":[{"id":"Patient","path":"Patient","constraint":[',
+  `{"key":"k","severity":"error","human":"x","expression":"${longExpression}id"}`,
+  ']}]}}',
+)
 const profile = (id: string, elements: readonly object[]): readonly [string, string, string] => [
   'StructureDefinition',
   id,
@@ -248,6 +256,7 @@ const WORST: Readonly<Record<string, readonly Sent[]>> = {
   ],
   $validate: [
     { method: 'POST', url: '/fhir/R4/Patient/$validate', body: longPatient },
+    { method: 'POST', url: '/fhir/R4/StructureDefinition/$validate', body: constrainedProfile },
     { method: 'POST', url: '/fhir/R4/Basic/$validate', body: `{"resourceType":"Basic",${nested}}` },
     ...profiles.map((url) => ({ method: 'POST', url: `/fhir/R4/Patient/$validate?profile=${url}`, body: contacts })),
   ],

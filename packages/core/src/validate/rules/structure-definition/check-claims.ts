@@ -73,11 +73,12 @@ function listed(problems: readonly { readonly text: string }[]): string {
 }
 
 /** Checks that the context invariants of an extension can be parsed, and name elements that the contexts have. */
-export function checkContextInvariants(run: Run, definition: FhirNode, contexts: readonly FhirNode[]): void {
+export async function checkContextInvariants(run: Run, definition: FhirNode, contexts: readonly FhirNode[]): Promise<void> {
   const elements = contexts.filter((context) => textOf(context, 'type') === 'element').map((context) => textOf(context, 'expression') ?? '')
   const isOpen = contexts.some((context) => textOf(context, 'type') === 'extension') && elements.length === 0
   const types = elements.map((expression) => elementAtPath(run.model, expression)?.types)
   for (const invariant of childrenOf(run, definition, 'contextInvariant')) {
+    await run.scheduler.turn()
     if (typeof invariant.value !== 'string') continue
     if (elements.length === 0 && !isOpen)
       run.findings.report(DEFINITION_EXPRESSION, invariant, {

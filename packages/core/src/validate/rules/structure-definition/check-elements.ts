@@ -51,7 +51,7 @@ export async function checkElements(check: DifferentialCheck, nodes: readonly Fh
     checkPlace(check, element)
     checkCharacteristics(element, check.definition)
     checkBinding(check.definition, element)
-    checkExpressions(check, element)
+    await checkExpressions(check, element)
     checkDiscriminators(element)
     checkTypeProfiles(check, element)
     checkTypeSupport(element)
@@ -131,7 +131,7 @@ function checkPlace({ run, definition, isConstraint }: DifferentialCheck, { node
 }
 
 /** Checks that the constraints on an element can be parsed and name existing elements. If there is a snapshot, its constraints are checked instead. */
-function checkExpressions({ run, definition }: DifferentialCheck, { node, path }: ElementCheck): void {
+async function checkExpressions({ run, definition }: DifferentialCheck, { node, path }: ElementCheck): Promise<void> {
   const isWhole = childrenOf(run, definition, 'snapshot').length === 0
   for (const constraint of childrenOf(run, node, 'constraint')) {
     const [key, expression] = [textOf(constraint, 'key'), textOf(constraint, 'expression')]
@@ -139,18 +139,18 @@ function checkExpressions({ run, definition }: DifferentialCheck, { node, path }
       run.findings.report(DEFINITION_EXPRESSION, constraint, { text, severity, code: 'informational' })
     if (key === undefined) say('The constraint has no key, so nothing can refer to it.', 'warning')
     else if (expression === undefined) say(`The constraint ${quoted(key)} has no expression, so it cannot be checked.`, 'information')
-    else if (isWhole) checkExpression(run, constraint, { expression, path })
+    else if (isWhole) await checkExpression(run, constraint, { expression, path })
   }
 }
 
 /** Checks the expressions of the constraints that a definition adds in its snapshot. */
-export function checkSnapshotExpressions(run: Run, definition: FhirNode): void {
+export async function checkSnapshotExpressions(run: Run, definition: FhirNode): Promise<void> {
   const url = textOf(definition, 'url')
   for (const element of childrenOf(run, definition, 'snapshot').flatMap((snapshot) => childrenOf(run, snapshot, 'element')))
     for (const constraint of childrenOf(run, element, 'constraint')) {
       const [source, expression] = [textOf(constraint, 'source'), textOf(constraint, 'expression')]
       if (expression !== undefined && (source === undefined || source === url))
-        checkExpression(run, constraint, { expression, path: textOf(element, 'path') ?? '' })
+        await checkExpression(run, constraint, { expression, path: textOf(element, 'path') ?? '' })
     }
 }
 
@@ -159,7 +159,8 @@ interface Placed {
   readonly path: string
 }
 
-function checkExpression(run: Run, constraint: FhirNode, { expression, path }: Placed): void {
+async function checkExpression(run: Run, constraint: FhirNode, { expression, path }: Placed): Promise<void> {
+  await run.scheduler.turn()
   const { model } = run
   const problem = expressionProblem(expression, {
     model,

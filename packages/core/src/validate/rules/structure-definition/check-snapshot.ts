@@ -6,7 +6,6 @@ import type { Run } from '../../run/run.js'
 import { DEFINITION_SNAPSHOT } from '../profile/applied-profiles.js'
 import { elementAtPath } from '../../profile/element-at-path.js'
 import { isMarked } from './check-changes.js'
-import { checkSnapshotExpressions } from './check-elements.js'
 import { DEFINITION_EXPRESSION } from './check-restrictions.js'
 import { checkBoundTo } from './check-element-binding.js'
 import { characteristicProblems, checkNamedProfiles, DEFINITION_BINDING } from './check-types.js'
@@ -15,7 +14,6 @@ import { isOfType } from './snapshot-problem.js'
 
 /** Checks each element of a snapshot by itself: values of the wrong type or of repeating elements, and members that are wrong at the root. */
 export function checkSnapshot(run: Run, definition: FhirNode): void {
-  checkSnapshotExpressions(run, definition)
   const isConstraint = textOf(definition, 'derivation') === 'constraint'
   const keys = new Map<string, string>()
   for (const element of childrenOf(run, definition, 'snapshot').flatMap((snapshot) => childrenOf(run, snapshot, 'element'))) {

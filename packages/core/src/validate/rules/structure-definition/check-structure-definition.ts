@@ -7,7 +7,7 @@ import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run, ResourceRule } from '../../run/run.js'
 import { profileContext } from '../extension/profile-context.js'
 import { DEFINITION_SNAPSHOT } from '../profile/applied-profiles.js'
-import { checkElements, DEFINITION_PATH, DEFINITION_MUST_SUPPORT } from './check-elements.js'
+import { checkElements, checkSnapshotExpressions, DEFINITION_PATH, DEFINITION_MUST_SUPPORT } from './check-elements.js'
 import { checkObligations, DEFINITION_OBLIGATION } from './check-obligations.js'
 import { checkContextInvariants, checkInheritance } from './check-claims.js'
 import { checkSnapshot } from './check-snapshot.js'
@@ -61,8 +61,9 @@ export const structureDefinitionRule: ResourceRule = {
 /** Checks that a StructureDefinition can be used: its base is known, its differential fits the type, its context is not too wide. */
 async function checkStructureDefinition(run: Run, node: FhirNode): Promise<void> {
   checkBase(run, node)
-  checkContexts(run, node)
+  await checkContexts(run, node)
   checkExtensionUrl(run, node)
+  await checkSnapshotExpressions(run, node)
   checkSnapshot(run, node)
   checkAbstract(run, node)
   const [differential] = childrenOf(run, node, 'differential')
@@ -157,12 +158,11 @@ function checkExtensionUrl(run: Run, node: FhirNode): void {
 const LATER: ReadonlySet<string> = new Set(['CanonicalResource', 'MetadataResource'])
 
 /** Checks that the contexts of an extension are existing elements and not every element, and that only extensions have contexts. */
-function checkContexts(run: Run, node: FhirNode): void {
+async function checkContexts(run: Run, node: FhirNode): Promise<void> {
   const contexts = childrenOf(run, node, 'context')
   if (textOf(node, 'type') === 'Extension') {
     for (const context of contexts) checkContext(run, context)
-    checkContextInvariants(run, node, contexts)
-    return
+    return checkContextInvariants(run, node, contexts)
   }
   for (const context of [...contexts, ...childrenOf(run, node, 'contextInvariant')])
     reportWrong(run, context, 'Only extensions have a context.')
