@@ -1,6 +1,7 @@
 import { createPace, explained, type ExplainOption, type OperationContext } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
 import { checkInput, FLAG, inputShape, needed, OBJECT, oneOf, TEXT } from '../input/index.js'
+import { isPending } from '../work/index.js'
 import { answerOf, type ExecuteResult } from './answer.js'
 import { textMap, type BotCapabilities, type BotEvent, type TextMap } from './bot-function.js'
 import { checkBotInput, checkBotOutput } from './bot-schemas.js'
@@ -37,7 +38,7 @@ export interface ExecuteInput extends ExplainOption {
 
 const EXECUTE_INPUT = inputShape<ExecuteInput>({
   bot: needed(OBJECT),
-  input: { words: 'anything', is: () => true },
+  input: { words: 'a value, not a promise of one', is: (value) => !isPending(value) },
   contentType: TEXT,
   method: oneOf('GET', 'POST'),
   query: OBJECT,

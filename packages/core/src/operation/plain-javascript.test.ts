@@ -142,6 +142,13 @@ describe('what plain JavaScript gives wrong is refused by name', () => {
       "There is no member 'periodstart' in the input: it has measure, periodStart, ",
     ],
     ['execute no bot', execute, { input: 5 }, 'parameter-required', 'bot is missing.'],
+    [
+      'execute on a promise',
+      execute,
+      { bot: { id: 'b' }, input: Promise.resolve(5) },
+      'parameter-value',
+      'input must be a value, not a promise of one.',
+    ],
   ])('%s', async (_, run, input, code, message) => {
     await expect(call(run, ctx, input)).rejects.toMatchObject({ code, message: expect.stringContaining(message) })
   })
