@@ -32,16 +32,26 @@ export function answerOf(returned: unknown, { outputBytes }: { readonly outputBy
   return { status: status ?? 200, headers, value: body, content }
 }
 
-function contentOf(value: unknown): { readonly mediaType: string; readonly text: string } {
-  const [content] = BOT_CONTENT_TYPES.flatMap(({ mediaType, write }) => {
-    const text = written(value, write)
-    return text === undefined ? [] : [{ mediaType, text }]
-  })
-  if (content === undefined) throw notSendable()
+interface Content {
+  readonly mediaType: string
+  readonly text: string
+}
+
+function contentOf(value: unknown): Content {
+  const content = firstContent(value)
   if (content.mediaType.endsWith('json') && depthOf(content.text) > MAX_DEPTH) {
     throw new OperationError('bot-failed', `The bot returned a value nested deeper than ${MAX_DEPTH} levels.`)
   }
   return content
+}
+
+/** Writes the value in the first content type that it has, and in no other: large values take long to write. */
+function firstContent(value: unknown): Content {
+  for (const { mediaType, write } of BOT_CONTENT_TYPES) {
+    const text = written(value, write)
+    if (text !== undefined) return { mediaType, text }
+  }
+  throw notSendable()
 }
 
 function written(value: unknown, write: (value: unknown) => string | undefined): string | undefined {

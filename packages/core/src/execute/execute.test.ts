@@ -215,6 +215,12 @@ describe('the answer', () => {
     })
   })
 
+  test('is written once, in the first content type that it has', async () => {
+    const toJSON = vi.fn(() => ({ resourceType: 'Basic' }))
+    const { content } = await running(() => ({ resourceType: 'Basic', toJSON })).call()
+    expect([content?.mediaType, toJSON.mock.calls.length]).toEqual(['application/fhir+json', 1])
+  })
+
   test('is what botResponse says', async () => {
     const response = botResponse({ status: 201, headers: { Location: 'Patient/1' }, body: { a: 1 } })
     expect(writeBotOutput(await running(() => response).call())).toEqual({
