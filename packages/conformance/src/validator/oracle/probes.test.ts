@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { DECIDED_OF_SERIES } from './series-decisions.js'
 import { isValidHere } from './issue.js'
 import { DECIDED_OF_OPTIONS } from './option-decisions.js'
 import { DECIDED_OF_RULES } from './rule-decisions.js'
@@ -7,7 +8,14 @@ import { DECIDED_OF_SNAPSHOTS } from './snapshot-decisions.js'
 import { DECIDED } from './probe-decisions.js'
 import { knownProbes } from './probes.js'
 
-const DECISIONS = [...DECIDED, ...DECIDED_OF_RULES, ...DECIDED_OF_SIGNATURES, ...DECIDED_OF_SNAPSHOTS, ...DECIDED_OF_OPTIONS]
+const DECISIONS = [
+  ...DECIDED,
+  ...DECIDED_OF_RULES,
+  ...DECIDED_OF_SIGNATURES,
+  ...DECIDED_OF_SNAPSHOTS,
+  ...DECIDED_OF_OPTIONS,
+  ...DECIDED_OF_SERIES,
+]
 
 test("probes of single rules have the verdict of HL7's Java validator, or another that has been decided", async () => {
   const undecided: string[] = []

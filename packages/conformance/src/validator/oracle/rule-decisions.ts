@@ -10,7 +10,7 @@ export const DECIDED_OF_RULES: readonly ProbeDecision[] = [
     why: `[eld-11](${R4}/elementdefinition.html#invs) and its like hold for elements whose type is stated by the base, too.`,
   },
   {
-    probes: /(\/slicingBadD$|slice\/(badPath|unparse)$|rule\/discriminators: |snap5: disc\/\w+\/(foo|\$other)\/sd$)/,
+    probes: /(\/slicingBadD$|slice\/(badPath|unparse)$|rule\/discriminators: |snap5: disc\/\w+\/(foo|\$other|resolve\(\))\/sd$)/,
     why: `[discriminator.path](${R4}/elementdefinition-definitions.html#ElementDefinition.slicing.discriminator.path) leads to an element of what is sliced.`,
   },
   {

@@ -371,3 +371,20 @@ test.each([
   for (const type of ['history', 'batch-response', 'transaction-response', 'collection'])
     expect(await findingsOf(bundle(type, entry), [], /^bundle-reference/)).toEqual(said)
 })
+
+test.each<readonly [what: string, reference: string, patient: JsonObject, said: readonly string[]]>([
+  ['an entry by its type and id', 'Patient/a', { fullUrl: `${HOST}Patient/a` }, []],
+  [
+    'a version of an entry that says none',
+    'Patient/a/_history/1',
+    { fullUrl: `${HOST}Patient/a` },
+    ['error bundle-reference-missing Bundle'],
+  ],
+  ['one with another fullUrl', 'Patient/a', { fullUrl: `${HOST}Group/a` }, ['error bundle-reference-missing Bundle']],
+  ['one elsewhere', 'http://b.org/Patient/a', { fullUrl: `${HOST}Group/a` }, ['information bundle-reference-missing Bundle']],
+])('a reference in an entry of a document to %s: BUNDLE_BUNDLE_ENTRY_NOTFOUND_APPARENT', async (_, reference, entry, said) => {
+  const observation = { resourceType: 'Observation', id: 'o', status: 'final', code: { text: 'x' }, subject: { reference } }
+  const section = [{ title: 's', entry: [{ reference: 'Observation/o' }, { reference: entry['fullUrl'] }] }]
+  const entries = [at(composition({ section })), at(observation), { ...entry, resource: patient('a') }]
+  expect(await findingsOf(bundle('document', entries), [], /^bundle-reference-missing/)).toEqual(said)
+})

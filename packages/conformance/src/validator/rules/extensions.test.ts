@@ -198,3 +198,19 @@ test.each([
   const resource = { resourceType: 'ServiceRequest', status: 'active', intent: 'order', subject: { display: 'x' }, occurrenceTiming: on }
   expect(await findingsOf(resource, [definition(context)], /^extension-context/)).toEqual(said)
 })
+
+test.each<readonly [limit: string, value: number, members: JsonObject, said: readonly string[]]>([
+  ['max', 1, {}, []],
+  ['max', 2, {}, ['error extension-context Questionnaire.item[0]']],
+  ['max', 2, { repeats: true }, []],
+  ['min', 0, {}, []],
+  ['min', 1, {}, ['error extension-context Questionnaire.item[0]']],
+  ['min', 1, { required: true }, []],
+])(
+  "the extension for the %simum number of answers of %s, which R4's invariant calls valueInteger, with %j",
+  async (limit, value, members, said) => {
+    const extension = [{ url: `http://hl7.org/fhir/StructureDefinition/questionnaire-${limit}Occurs`, valueInteger: value }]
+    const form = { resourceType: 'Questionnaire', status: 'draft', item: [{ linkId: 'a', type: 'string', ...members, extension }] }
+    expect(await findingsOf(form, [], /^extension-context/)).toEqual(said)
+  },
+)

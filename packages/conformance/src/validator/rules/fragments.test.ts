@@ -44,6 +44,9 @@ test('what cannot be used without the resource that it names: TYPE_SPECIFIC_CHEC
   expect(await findingsOf({ ...response, contained: [form] }, [], /^uri-/)).toEqual([
     'warning uri-fragment QuestionnaireResponse.contained[0].item[0].answerValueSet',
   ])
+  expect(await findingsOf({ ...response, questionnaire: '#' }, [], /^uri-/)).toEqual([
+    'error uri-fragment QuestionnaireResponse.questionnaire',
+  ])
   const valueSet = {
     resourceType: 'ValueSet',
     status: 'draft',

@@ -159,6 +159,11 @@ test.each<readonly [discriminator: JsonObject, element: JsonObject | undefined, 
     ['information slice-unmatched Patient.name[0]'],
   ],
   [{ type: 'value', path: 'resolve()' }, undefined, ['error slicing-unsound Patient.name[0]']],
+  [{ type: 'exists', path: '$this' }, undefined, ['error slicing-unsound Patient.name[0]']],
+  [{ type: 'value', path: 'use' }, undefined, []],
+  [{ type: 'type', path: 'text' }, undefined, []],
+  [{ type: 'type', path: 'period' }, undefined, ['information slice-unmatched Patient.name[0]']],
+  [{ type: 'profile', path: 'period' }, undefined, []],
   [
     { type: 'value', path: 'period.start' },
     { path: 'Patient.name.period.start', fixedDateTime: '2020' },
@@ -172,6 +177,38 @@ test.each<readonly [discriminator: JsonObject, element: JsonObject | undefined, 
   ])
   const patient = { resourceType: 'Patient', meta: { profile: ['http://slices.test/unsound'] }, name: [{ use: 'official', text: 'x' }] }
   expect(await findingsOf(patient, [profile], /^slic/)).toEqual(said)
+})
+
+test.each<readonly [path: string, discriminator: JsonObject, said: readonly string[]]>([
+  ['Patient.link', { type: 'exists', path: 'other' }, []],
+  ['Patient.link', { type: 'value', path: 'type' }, []],
+  ['Patient.link', { type: 'type', path: 'other.resolve()' }, ['error slicing-unsound Patient.link[0]']],
+  ['Patient.identifier', { type: 'value', path: 'type' }, ['error slicing-unsound Patient.identifier[0]']],
+  ['Patient.identifier', { type: 'type', path: 'assigner.resolve()' }, ['information slice-unmatched Patient.identifier[0]']],
+  ['Patient.identifier', { type: 'type', path: 'type.resolve()' }, ['error slicing-unsound Patient.identifier[0]']],
+])('a slice of %s by %j takes what the type of the element says, or cannot be evaluated', async (path, discriminator, said) => {
+  const profile = profileOn('Patient', 'http://slices.test/general', [
+    { path, slicing: { discriminator: [discriminator], rules: 'open' } },
+    { path, sliceName: 'a' },
+  ])
+  const patient = {
+    resourceType: 'Patient',
+    meta: { profile: ['http://slices.test/general'] },
+    identifier: [{ value: 'x' }],
+    link: [{ other: { display: 'x' }, type: 'seealso' }],
+  }
+  expect(await findingsOf(patient, [profile], /^slic/)).toEqual(said)
+})
+
+test('a slice may tell its values by some of the discriminators only', async () => {
+  const slicing = { discriminator: ['type', 'assigner'].map((path) => ({ type: 'value', path })), rules: 'open' }
+  const profile = profileOn('Patient', 'http://slices.test/some', [
+    { path: 'Patient.identifier', slicing },
+    { path: 'Patient.identifier', sliceName: 'a' },
+    { path: 'Patient.identifier.type', patternCodeableConcept: { text: 'x' } },
+  ])
+  const patient = { resourceType: 'Patient', meta: { profile: ['http://slices.test/some'] }, identifier: [{ type: { text: 'x' } }] }
+  expect(await findingsOf(patient, [profile], /^slic/)).toEqual([])
 })
 
 test.each<readonly [what: string, members: JsonObject]>([

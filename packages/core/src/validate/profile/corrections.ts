@@ -78,6 +78,11 @@ const CORRECTIONS: ReadonlyMap<string, string> = new Map([
     "targetProfile.exists() implies (type = 'Reference' or type = 'canonical')",
     "targetProfile.exists() implies (type = 'Reference' or type = 'canonical' or type.memberOf('http://hl7.org/fhir/ValueSet/resource-types'))",
   ],
+  // Of extensions that say how often an item is answered: elements have no names such as valueInteger.
+  ...[['required', 'min', 0] as const, ['repeats', 'max', 1] as const].map(([member, limit, value]): [string, string] => [
+    `type!='display' and (${member}=true or %extension.valueInteger=${value})`,
+    `type!='display' and (${member}=true or extension('http://hl7.org/fhir/StructureDefinition/questionnaire-${limit}Occurs').value=${value})`,
+  ]),
   // tim-9: `in` takes one item, and there may be several.
   [
     "offset.empty() or (when.exists() and ((when in ('C' | 'CM' | 'CD' | 'CV')).not()))",

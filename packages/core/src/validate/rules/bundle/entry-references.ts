@@ -98,20 +98,21 @@ function checkLink(check: BundleCheck, entry: BundleEntry, { link, isNeeded }: L
   const fault = formFault(check, entry, target)
   if (fault !== undefined) return run.findings.report(BUNDLE_REFERENCE_MISSING, node, fault)
   if (target.includes('?')) return
-  if (found.length > 1) {
-    if (check.type !== 'searchset')
-      run.findings.report(BUNDLE_REFERENCE_AMBIGUOUS, node, {
-        text: `Found ${found.length} matches for ${quoted(target)} in the bundle; give the version in the reference.`,
-      })
-    return
-  }
+  if (found.length > 1) return reportSeveral(check, node, { target, count: found.length })
   if (isNeeded) reportNeeded(check, node, target)
+  else noteElsewhere(check, target)
   const other = otherTypeOf(check, entry, target)
   if (other !== undefined) run.findings.report(BUNDLE_REFERENCE_MISSING, node, { text: other, code: 'required' })
   const [elsewhere] = entriesFor(run, node, target)
   if (elsewhere !== undefined) return checkVersion(check, entry, { link, found: elsewhere })
   reportOpen(check, node, target)
-  if (!isNeeded) noteElsewhere(check, target)
+}
+
+/** A search may find several versions of what others refer to. */
+function reportSeveral({ type, run }: BundleCheck, node: FhirNode, { target, count }: { target: string; count: number }): void {
+  if (type === 'searchset') return
+  const text = `Found ${count} matches for ${quoted(target)} in the bundle; give the version in the reference.`
+  run.findings.report(BUNDLE_REFERENCE_AMBIGUOUS, node, { text })
 }
 
 function reportNeeded(check: BundleCheck, node: FhirNode, target: string): void {
@@ -120,11 +121,16 @@ function reportNeeded(check: BundleCheck, node: FhirNode, target: string): void 
   check.run.findings.report(BUNDLE_REFERENCE_MISSING, node, { text, ...(other === '' && { code: 'not-found' }) })
 }
 
-/** Reports other references that lead to no entry, each once, because documents and messages should be complete. */
-function noteElsewhere({ run, bundle, type }: BundleCheck, target: string): void {
+/**
+ * Reports other references that lead to no entry, each once, because documents and messages should be complete. It is an error if an entry has the type and id
+ * of the reference.
+ */
+function noteElsewhere(check: BundleCheck, target: string): void {
+  const { run, bundle, type } = check
   if (type !== 'document' && type !== 'message') return
-  const text = `Can't find ${quoted(target)} in the bundle.`
-  run.findings.report(BUNDLE_REFERENCE_MISSING, bundle, { text, severity: 'information', code: 'not-found' })
+  const other = ABSOLUTE.test(target) ? '' : hint(check, target)
+  const text = `Can't find ${quoted(target)} in the bundle${other}.`
+  run.findings.report(BUNDLE_REFERENCE_MISSING, bundle, { text, ...(other === '' && { severity: 'information', code: 'not-found' }) })
 }
 
 /** Reports a reference to a version if the entry does not state its version. */

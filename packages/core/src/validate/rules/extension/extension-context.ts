@@ -4,6 +4,7 @@ import { OperationError, quoted } from '../../../errors/index.js'
 import { isNode, pathOf, PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, stringAt } from '../../../json/index.js'
 import { TYPE_URL } from '../../../text/index.js'
+import { corrected } from '../../profile/corrections.js'
 import type { ExtensionContext, ExtensionRule, Profile } from '../../run/element-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { isCanonicalResource } from '../../run/nodes.js'
@@ -122,7 +123,7 @@ function checkContext(run: Run, { parent }: FhirNode, { profile, rule: { context
 function checkInvariants(run: Run, { parent }: FhirNode, { profile, rule: { invariants } }: Definition): void {
   if (parent === undefined) return
   for (const expression of invariants) {
-    const holds = evaluated(() => run.definitions.expression(expression).test(expressionContext(run, parent), parent))
+    const holds = evaluated(() => run.definitions.expression(corrected(expression)).test(expressionContext(run, parent), parent))
     if (holds === true || holds === PENDING) continue
     run.findings.report(EXTENSION_CONTEXT, parent, {
       text: `The extension ${quoted(profile.url)} is not allowed at this point: the context invariant ${quoted(expression)} is not met.`,

@@ -4,7 +4,7 @@ import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { isCanonicalResource } from '../../run/nodes.js'
 import { resourceOf, type Run, type NodeRule } from '../../run/run.js'
 import { anchorsOf } from '../narrative/check-narrative.js'
-import { containerOf } from '../reference/resolve-locally.js'
+import { containedOf, containerOf } from '../reference/resolve-locally.js'
 
 const URI_EXAMPLE: FindingDefinition = defineFinding(
   'uri-example',
@@ -28,12 +28,13 @@ export const fragmentRule: NodeRule = {
 }
 
 /**
- * Reports a uri that is a fragment without a matching id in the resource. For the source of a resource this is only information, because servers write
- * fragments of their own there.
+ * Reports a uri that is a fragment without a matching id in the resource; `#` is the resource that contains another. For the source of a resource this is only
+ * information, because servers write fragments of their own there.
  */
 function checkFragment(run: Run, node: FhirNode): void {
   const { value } = node
-  if (typeof value !== 'string' || !value.startsWith('#') || value === '#') return
+  if (typeof value !== 'string' || !value.startsWith('#')) return
+  if (value === '#' && (node.type.name !== 'canonical' || containedOf(run, node, '') !== undefined)) return
   if (anchorsOf(run, containerOf(node)).has(value.slice(1))) return
   run.findings.report(URI_FRAGMENT, node, {
     text: `The fragment ${quoted(value)} does not resolve: nothing in the resource has this id.`,

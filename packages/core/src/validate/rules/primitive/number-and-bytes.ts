@@ -31,7 +31,8 @@ export function positiveIntProblem(source: string): PrimitiveProblem | undefined
 
 function within(source: string, { type, from }: { type: string; from: number }): PrimitiveProblem | undefined {
   const value = Number(source)
-  if (INTEGER.test(source) && value >= from && value <= MAX_INTEGER) return undefined
+  const isSigned = from < 0 || !source.startsWith('-')
+  if (INTEGER.test(source) && isSigned && value >= from && value <= MAX_INTEGER) return undefined
   return { finding: PRIMITIVE_FORM, text: `${quoted(source)} is not a valid ${type}.` }
 }
 

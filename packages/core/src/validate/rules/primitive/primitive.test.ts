@@ -54,7 +54,7 @@ const ROWS: readonly [
   ['instant', (text) => instantProblem(text, NOW), { ok: ['2024-01-31T23:59:59.5Z'], error: ['2024-01-31', '2024-01-31T23:59:59'] }],
   ['time', timeProblem, { ok: ['00:00:00', '23:59:59.999'], error: ['24:00:00', '10:00', '10:00:00Z', '10:60:00'] }],
   ['integer', integerProblem, { ok: ['0', '-1', '2147483647', '-2147483648'], error: ['1.0', '1e3', '2147483648', '-2147483649'] }],
-  ['unsignedInt', unsignedIntProblem, { ok: ['0', '7'], error: ['-1', '1.0'] }],
+  ['unsignedInt', unsignedIntProblem, { ok: ['0', '7'], error: ['-1', '-0', '1.0'] }],
   ['positiveInt', positiveIntProblem, { ok: ['1'], error: ['0', '-1'] }],
   ['decimal', decimalProblem, { ok: ['1.50', '-0.0', '1e300', '123456789012345678'], warning: ['1234567890123456789'], error: [] }],
   [
@@ -87,7 +87,14 @@ const ROWS: readonly [
       error: ['a b', 'oid:1.2', 'uuid:x', 'urn:oid:1.02', 'urn:uuid:1'],
     },
   ],
-  ['canonical', canonicalProblem, { ok: ['http://x|1', '#a', UUID], error: ['Library/x', 'http://x y'] }],
+  [
+    'canonical',
+    canonicalProblem,
+    {
+      ok: ['http://x|1', '#a', UUID, `${UUID}|1`, 'urn:oid:1.2.3|1'],
+      error: ['Library/x', 'http://x y', 'urn:oid:1.x|1', 'urn:oid:1.2|1 0'],
+    },
+  ],
   ['oid', oidProblem, { ok: ['urn:oid:2.16.840'], error: ['2.16.840', 'urn:oid:3.1'] }],
   ['uuid', uuidProblem, { ok: [UUID], error: [UUID.slice('urn:uuid:'.length), UUID.toUpperCase()] }],
   [

@@ -42,7 +42,10 @@ function uuidWarning(text: string): PrimitiveProblem | undefined {
 
 /** canonical: an absolute uri with an optional version, or a fragment for a contained resource. */
 export function canonicalProblem(text: string): PrimitiveProblem | undefined {
-  return uriProblem(text) ?? (text.startsWith('#') || isAbsoluteUri(text) ? undefined : wrong(text, 'canonical URLs must be absolute'))
+  // A version is no part of a URN, whose form is checked to its end.
+  const end = text.startsWith('urn:') ? text.indexOf('|') : -1
+  const problem = end < 0 ? uriProblem(text) : (uriProblem(text.slice(0, end)) ?? uriProblem(text.slice(end)))
+  return problem ?? (text.startsWith('#') || isAbsoluteUri(text) ? undefined : wrong(text, 'canonical URLs must be absolute'))
 }
 
 /** oid: `urn:oid:` with digits and dots. */

@@ -133,12 +133,13 @@ interface Candidates {
   readonly slicing: SlicingRule
 }
 
-function obstacleIn(run: Run, { nodes: [first], slot }: ElementNodes, { group, others, slicing }: Candidates): string | undefined {
+function obstacleIn(run: Run, { parent, nodes: [first], slot }: ElementNodes, { group, others, slicing }: Candidates): string | undefined {
   if (first === undefined || slot.isChoice || isByUrl(slicing, first)) return undefined
   const { discriminators } = slicing
   for (const slice of group.slices) {
     const same = others.flatMap((rule) => rule.slices.filter(({ sliceName }) => sliceName === slice.sliceName))
-    const obstacle = sliceObstacle(run, slot.type, { slice, same, discriminators })
+    const element = { type: parent.type.name, name: slot.name }
+    const obstacle = sliceObstacle(run, element, { slice, same, discriminators })
     if (obstacle !== undefined) return obstacle
   }
   return undefined

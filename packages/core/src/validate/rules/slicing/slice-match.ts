@@ -8,6 +8,7 @@ import { codedFits } from '../codes/bound-codes.js'
 import { conforms } from '../profile/conforms.js'
 import { referenceOf, resolveLocally } from '../reference/resolve-locally.js'
 import { contains, equals } from '../value/compare-json.js'
+import { generalRule } from './general-rule.js'
 
 /** The nodes and the slice's rules at one place of a discriminator's path. */
 interface DiscriminatorTarget {
@@ -28,23 +29,34 @@ export interface SliceQuestion {
 /** Whether a node is in a slice. Without discriminators, it is if it conforms to the rules of the slice. */
 export function isInSlice(run: Run, node: FhirNode, { slice, same, discriminators }: SliceQuestion): boolean {
   if (discriminators.length === 0) return conforms(run, node, { rules: [slice], key: `${slice.profile}#${slice.id}` })
-  return decisionBy(run, node, { rules: [slice], discriminators }) ?? decisionBy(run, node, { rules: same, discriminators }) ?? false
-}
-
-interface Deciding {
-  readonly rules: readonly ElementRule[]
-  readonly discriminators: readonly Discriminator[]
-}
-
-/** Decides by some rules; `undefined` when they state nothing about what the discriminators refer to. */
-function decisionBy(run: Run, node: FhirNode, { rules, discriminators }: Deciding): boolean | undefined {
   const answers = discriminators.map((discriminator) => {
-    const start: DiscriminatorTarget = { nodes: [node], rules }
-    const place = discriminator.steps.reduce((at: DiscriminatorTarget, step) => stepTo(run, at, step), start)
-    return decision(run, place, discriminator)
+    const own = placeOf(run, { nodes: [node], rules: [slice] }, discriminator)
+    const inherited = placeOf(run, { nodes: [node], rules: same }, discriminator)
+    return (
+      decision(run, own, discriminator) ?? decision(run, inherited, discriminator) ?? unstated(run, node, { place: own, discriminator })
+    )
   })
-  if (answers.includes(false)) return false
-  return answers.includes(true) ? true : undefined
+  return answers.includes(true) && !answers.includes(false)
+}
+
+function placeOf(run: Run, start: DiscriminatorTarget, { steps }: Discriminator): DiscriminatorTarget {
+  return steps.reduce((at, step) => stepTo(run, at, step), start)
+}
+
+interface Unstated {
+  readonly place: DiscriminatorTarget
+  readonly discriminator: Discriminator
+}
+
+/** Decides by the type of the element, for a slice that states nothing about what a discriminator refers to. */
+function unstated(run: Run, { parent, slot }: FhirNode, { place, discriminator }: Unstated): boolean | undefined {
+  const { nodes, targets } = place
+  if (targets !== undefined && targets.length > 0) return undefined
+  if (discriminator.type === 'profile') return targets === undefined || nodes.length > 0
+  if (discriminator.type === 'type') return nodes.length > 0
+  if (parent === undefined || slot === undefined) return undefined
+  const rule = generalRule(run, { type: parent.type.name, name: slot.name }, discriminator.steps)
+  return rule === undefined || rule === PENDING ? undefined : decision(run, { nodes, rules: [rule] }, discriminator)
 }
 
 function stepTo(run: Run, { nodes, rules }: DiscriminatorTarget, step: DiscriminatorStep): DiscriminatorTarget {
@@ -116,28 +128,32 @@ function resolved(run: Run, { nodes, rules }: DiscriminatorTarget): Discriminato
 /** Decides by one discriminator; `undefined` when the rules state nothing about what it refers to. */
 function decision(run: Run, place: DiscriminatorTarget, { type }: Discriminator): boolean | undefined {
   const { nodes, rules } = place
+  if (rules.some(({ max }) => max === 0)) return nodes.length === 0
   switch (type) {
     case 'exists':
-      return existence(nodes, rules)
+      return rules.some(({ min }) => min > 0) ? nodes.length > 0 : undefined
     case 'type':
-      return rules.length === 0 ? undefined : nodes.some((node) => rules.some((rule) => hasType(run, node, rule)))
+      return byType(run, nodes, rules.filter(saysType))
     case 'profile':
       return byProfile(run, place)
     case 'position':
       return undefined
     default:
-      return rules.some(({ max }) => max === 0) ? nodes.length === 0 : byValue(run, nodes, withTypeProfiles(run, rules))
+      return byValue(run, nodes, withTypeProfiles(run, rules))
   }
 }
 
-function existence(nodes: readonly FhirNode[], rules: readonly ElementRule[]): boolean | undefined {
-  if (rules.some(({ max }) => max === 0)) return nodes.length === 0
-  return rules.some(({ min }) => min > 0) ? nodes.length > 0 : undefined
+function byType(run: Run, nodes: readonly FhirNode[], rules: readonly ElementRule[]): boolean | undefined {
+  return rules.length === 0 ? undefined : nodes.some((node) => rules.some((rule) => hasType(run, node, rule)))
 }
 
-/** A rule without types has those of its base; only for the root of a definition, and for a choice, the name restricts the type. */
-function hasType(run: Run, node: FhirNode, { types, path, isChoice }: ElementRule): boolean {
-  if (types.length === 0) return path === node.type.name || (path.includes('.') && !isChoice)
+/** Whether a rule restricts the type. One without types has those of its base; only for the root of a definition the name restricts the type. */
+function saysType({ types, path }: ElementRule): boolean {
+  return types.length > 0 || !path.includes('.')
+}
+
+function hasType(run: Run, node: FhirNode, { types, path }: ElementRule): boolean {
+  if (types.length === 0) return path === node.type.name
   return types.some(({ code, profiles }) => {
     if (code === node.type.name) return true
     return code === 'Resource' && profiles.some((profile) => profileRoots(run, profile).some((root) => root.path === node.type.name))
@@ -147,7 +163,7 @@ function hasType(run: Run, node: FhirNode, { types, path, isChoice }: ElementRul
 function byProfile(run: Run, { nodes, rules, targets }: DiscriminatorTarget): boolean | undefined {
   const canonicals = targets ?? rules.flatMap(({ types }) => types.flatMap(({ profiles }) => profiles))
   if (canonicals.length > 0) return nodes.some((node) => canonicals.some((canonical) => fitsProfile(run, node, canonical)))
-  return rules.length === 0 ? undefined : nodes.some((node) => rules.every((rule) => hasType(run, node, rule)))
+  return byType(run, nodes, rules.filter(saysType))
 }
 
 function fitsProfile(run: Run, node: FhirNode, canonical: string): boolean {

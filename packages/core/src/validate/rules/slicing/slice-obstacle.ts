@@ -1,60 +1,98 @@
 import { quoted } from '../../../errors/index.js'
-import { PENDING, type Pending } from '../../../fhirpath/index.js'
+import { PENDING } from '../../../fhirpath/index.js'
 import type { DiscriminatorStep } from '../../profile/discriminator-path.js'
-import type { Discriminator, ElementRule } from '../../run/element-rule.js'
+import type { BindingRule, Discriminator, ElementRule } from '../../run/element-rule.js'
 import type { Run } from '../../run/run.js'
+import { generalRule, type TypeElement } from './general-rule.js'
 import type { SliceQuestion } from './slice-match.js'
 
 /** Why it cannot be decided which nodes are in a slice, as the end of a sentence; `undefined` when its definition is sound. */
-export function sliceObstacle(run: Run, type: string, { slice, same, discriminators }: SliceQuestion): string | undefined {
+export function sliceObstacle(run: Run, element: TypeElement, { slice, same, discriminators }: SliceQuestion): string | undefined {
+  const type = run.model.type(element.type)?.elements.get(element.name)?.[0]?.type ?? ''
+  const missing: string[] = []
   for (const discriminator of discriminators) {
     const { path, steps } = discriminator
     const unknown = unknownStep(run, type, steps)
     if (unknown !== undefined)
       return `the path ${quoted(path)} of a discriminator leads to nothing, as there is no element ${quoted(unknown)}`
-    if (steps[0]?.kind === 'resolve' && !REFERRING.has(type))
-      return `the path ${quoted(path)} of a discriminator resolves ${type}, which is not a type of references`
-    const names = childNames(steps)
-    if (names === undefined) continue
-    const place = placeIn(run, { type, rules: [slice, ...same], names })
-    if (place === PENDING) return undefined
-    const text = place && obstacleAt({ ...place, discriminator })
-    if (text !== undefined) return `the slice '${slice.sliceName}' ${text}`
+    const unresolvable = unresolvableType(run, type, discriminator)
+    if (unresolvable !== undefined)
+      return `the path ${quoted(path)} of a discriminator resolves ${unresolvable}, which is not a type of references`
+    const text = unstated(run, { element, rules: [slice, ...same], discriminator })
+    if (text === undefined) continue
+    missing.push(`the slice '${slice.sliceName}' ${text}`)
+    if (!isByValue(discriminator)) return missing.at(-1)
+  }
+  // Values for some of the discriminators are enough.
+  return missing.length === discriminators.length ? missing[0] : undefined
+}
+
+const REFERRING: ReadonlySet<string> = new Set(['Reference', 'canonical', 'uri', 'url'])
+
+/** The type that a path resolves, where it is known and not one of references. A discriminator by profile may also resolve a resource that is in place itself. */
+function unresolvableType({ model }: Run, from: string, { type: kind, steps }: Discriminator): string | undefined {
+  let type = from
+  for (const step of steps) {
+    if (step.kind === 'resolve') return REFERRING.has(type) || (kind === 'profile' && type === 'Resource') ? undefined : type
+    const slots = step.kind === 'child' ? (model.type(type)?.elements.get(step.name) ?? []) : []
+    if (slots.length !== 1) return undefined
+    type = slots[0]?.type ?? ''
   }
   return undefined
 }
 
-const REFERRING: ReadonlySet<string> = new Set(['Reference', 'canonical', 'uri', 'url', 'Resource'])
-
-/** The names of a path of elements only; `undefined` for other paths. */
-function childNames(steps: readonly DiscriminatorStep[]): readonly string[] | undefined {
-  const names = steps.flatMap((step) => (step.kind === 'child' ? [step.name] : []))
-  return names.length === steps.length ? names : undefined
+function isByValue({ type }: Discriminator): boolean {
+  return type === 'value' || type === 'pattern'
 }
 
-interface Way {
-  readonly type: string
+interface Asked {
+  /** The element that is sliced. */
+  readonly element: TypeElement
   readonly rules: readonly ElementRule[]
-  readonly names: readonly string[]
+  readonly discriminator: Discriminator
 }
 
-/** The rules at the end of a path; `undefined` when an element above states a value, or the path goes through a choice. */
-function placeIn(run: Run, { type, rules, names }: Way): Omit<Discriminated, 'discriminator'> | undefined | Pending {
-  let [parent, wanted]: [string, readonly ElementRule[]] = [type, rules]
-  for (const name of names.slice(0, -1)) {
-    wanted = wanted.flatMap(({ children }) => children.get(name) ?? [])
-    const slots = run.model.type(parent)?.elements.get(name) ?? []
-    if (slots.length !== 1 || wanted.some(saysValue)) return undefined
-    parent = slots[0]?.type ?? ''
+/** What a slice does not state, although its discriminator refers to it. */
+function unstated(run: Run, { element, rules, discriminator }: Asked): string | undefined {
+  const { path, steps } = discriminator
+  const end = steps.findIndex(({ kind }) => kind === 'resolve')
+  const before = end < 0 ? steps : steps.slice(0, end)
+  const wanted = rulesAt(rules, before)
+  const general = generalRule(run, element, before)
+  if (wanted === undefined || general === undefined || general === PENDING) return undefined
+  const known = { wanted, general, discriminator }
+  const lack = end < 0 ? lackOfValue(known) : lackOfTarget(known, end === steps.length - 1)
+  return lack && `${lack} ${quoted(path)}, which its discriminator asks for`
+}
+
+/** The rules at the end of a path, or for the reference that it resolves. */
+interface Known {
+  /** The rules of the slice. */
+  readonly wanted: readonly ElementRule[]
+  /** The rule of the type. */
+  readonly general: ElementRule
+  readonly discriminator: Discriminator
+}
+
+function lackOfTarget({ wanted, general, discriminator: { type } }: Known, isLast: boolean): string | undefined {
+  if (type === 'profile' || wanted.some(namesTarget)) return undefined
+  return hasOneTarget(general) && (type === 'type' || !isLast) ? undefined : 'does not say what is at'
+}
+
+function lackOfValue({ wanted, general, discriminator }: Known): string | undefined {
+  if (discriminator.type === 'exists') return [...wanted, general].some(isDecisive) ? undefined : 'neither demands nor forbids'
+  if (!isByValue(discriminator) || wanted.some(tellsValue) || general.bindings.some(isRequired)) return undefined
+  return 'has no fixed value, pattern, required binding or cardinality at'
+}
+
+/** The rules of a slice at the end of a path; `undefined` when an element above states a value, or the path has other steps than elements. */
+function rulesAt(rules: readonly ElementRule[], steps: readonly DiscriminatorStep[]): readonly ElementRule[] | undefined {
+  let wanted = rules
+  for (const step of steps) {
+    if (step.kind !== 'child' || wanted.some(saysValue)) return undefined
+    wanted = wanted.flatMap(({ children }) => children.get(step.name) ?? [])
   }
-  const base = run.definitions.baseType(parent)
-  if (base === PENDING) return PENDING
-  const name = names.at(-1)
-  return {
-    wanted: name === undefined ? wanted : wanted.flatMap(({ children }) => children.get(name) ?? []),
-    general: name === undefined ? undefined : base?.root.children.get(name),
-    isBindable: isBindable(run, parent, name),
-  }
+  return wanted
 }
 
 /** Whether a rule restricts a whole value, and thus its content. */
@@ -62,37 +100,16 @@ function saysValue({ value, bindings, types, max }: ElementRule): boolean {
   return Object.keys(value).length > 0 || bindings.length > 0 || types.some(({ profiles }) => profiles.length > 0) || max === 0
 }
 
-interface Discriminated {
-  readonly discriminator: Discriminator
-  /** The rules of the slice for the element. */
-  readonly wanted: readonly ElementRule[]
-  /** The rule of its type. */
-  readonly general: ElementRule | undefined
-  /** True when a binding of the base may distinguish slices; bindings to examples are not known here. */
-  readonly isBindable: boolean
+function namesTarget({ types, max }: ElementRule): boolean {
+  return max === 0 || types.some(({ profiles, targetProfiles }) => profiles.length > 0 || targetProfiles.length > 0)
 }
 
-function obstacleAt({ discriminator: { type, path }, wanted, general, isBindable: mayBeBound }: Discriminated): string | undefined {
-  const all = general === undefined ? wanted : [...wanted, general]
-  if (type === 'exists')
-    return path === '$this' || all.some(isDecisive)
-      ? undefined
-      : `neither demands nor forbids ${quoted(path)}, which its discriminator asks for`
-  if (mayBeBound || (type !== 'value' && type !== 'pattern')) return undefined
-  return wanted.some(tellsValue) || (general !== undefined && general.bindings.length > 0)
-    ? undefined
-    : `has no fixed value, pattern, binding or cardinality at ${quoted(path)}, which its discriminator asks for`
+function hasOneTarget({ types }: ElementRule): boolean {
+  return types.flatMap(({ targetProfiles }) => targetProfiles).length === 1
 }
 
-const CODED: ReadonlySet<string> = new Set(['CodeableConcept', 'Coding', 'code', 'Quantity', 'Extension'])
-
-/** Texts that are bound only in choices, to examples, such as the answers of questionnaires. */
-const TEXTS: ReadonlySet<string> = new Set(['string', 'uri', 'url', 'canonical'])
-
-function isBindable({ model }: Run, type: string, child: string | undefined): boolean {
-  if (child === undefined) return CODED.has(type) || TEXTS.has(type)
-  const slots = model.type(type)?.elements.get(child) ?? []
-  return slots.some((slot) => CODED.has(slot.type) || (slot.isChoice && TEXTS.has(slot.type)))
+function isRequired({ strength }: BindingRule): boolean {
+  return strength === 'required'
 }
 
 /** Whether a rule states anything that distinguishes values. */
@@ -100,7 +117,7 @@ function tellsValue(rule: ElementRule): boolean {
   const { value, bindings, children, slices, types, constraints } = rule
   return (
     Object.keys(value).length > 0 ||
-    bindings.length > 0 ||
+    bindings.some(isRequired) ||
     children.size > 0 ||
     slices.length > 0 ||
     constraints.length > 0 ||
@@ -109,8 +126,8 @@ function tellsValue(rule: ElementRule): boolean {
   )
 }
 
-function isDecisive(rule: ElementRule | undefined): boolean {
-  return rule !== undefined && (rule.min > 0 || rule.max === 0)
+function isDecisive({ min, max }: ElementRule): boolean {
+  return min > 0 || max === 0
 }
 
 /** The first step of a path that the types do not have, as far as the path goes through elements of known types. */

@@ -1,0 +1,132 @@
+import type { ProbeDecision } from './probe-decisions.js'
+
+const R4 = 'https://hl7.org/fhir/R4'
+const FHIRPATH = 'https://hl7.org/fhirpath/N1'
+
+/** Decisions on probes of values, Bundles, forms, invariants and discriminators that were made in series. */
+export const DECIDED_OF_SERIES: readonly ProbeDecision[] = [
+  {
+    probes: /^discriminators d7: choice\/string\/slice\//,
+    why: `[closed](${R4}/elementdefinition-definitions.html#ElementDefinition.slicing.rules): nothing but what is in the slices is allowed.`,
+  },
+  {
+    probes: /^discriminators d7: entry\/profile\/resource\/typeOther/,
+    why: `[type.code](${R4}/elementdefinition-definitions.html#ElementDefinition.type.code) says what is in the slice, where a discriminator by profile finds no profile.`,
+  },
+  {
+    probes: /^discriminators d7: (entry\/profile\/resource\.resolve\(\)|subject\/profile)\//,
+    why: 'Theirs leaves out resolve() where nothing but a profile follows, and finds no resource that conforms to Resource.',
+    isLimit: true,
+  },
+  {
+    probes: /^periods p1: /,
+    why: `[Comparison](${FHIRPATH}/#comparison) of a date with a time in a zone is by the numbers that both have; theirs turns the time into UTC first, but not the date.`,
+  },
+  {
+    probes: /^values v9: (\w+\/"urn:uuid:0B8A|identifierValue\/.*\/URN:UUID:)/,
+    why: '[RFC 4122](https://www.rfc-editor.org/rfc/rfc4122#section-3): letters of a UUID are written in lower case, and read in either.',
+  },
+  {
+    probes: /^values v9: \w+\/"urn:oid:1\.2\.3\.4\."$/,
+    why: `[oid](${R4}/datatypes.html#oid): no point is at the end of an OID.`,
+  },
+  {
+    probes:
+      /^values v9: (Canonical\/"(http:|HTTP:\/\/A\.ORG\/x|urn:)"|identifierSystem\/"(HTTP|ftp|mailto|data|tel|cid|file|javascript):.*")$/,
+    why: '[A URI is absolute](https://www.rfc-editor.org/rfc/rfc3986#section-4.3) by its scheme, which is in upper or lower case; theirs knows some schemes.',
+  },
+  {
+    probes: /^values v9: (Code|Id)\/"\\t"$/,
+    why: `[code](${R4}/datatypes.html#code) and id have other characters than white space.`,
+  },
+  { probes: /^values v9: Time\/"10:00:00\.123"$/, why: `[time](${R4}/datatypes.html#time) may have fractions of seconds.` },
+  {
+    probes: /^values v9: attachment(Content)?\/data(Ws|Nl)$/,
+    why: `[base64Binary](${R4}/datatypes.html#base64Binary) may have white space.`,
+  },
+  {
+    probes: /^(values v9: (attachment(Content)?\/(lang|ct)\d?|Money\/(bad|low|old))|code systems c9: 901\/(34|37|76|81))$/,
+    why: `[A required binding](${R4}/terminologies.html#required) holds for languages, media types and currencies, too; theirs needs a server for them.`,
+  },
+  {
+    probes: /^values v9: Range\//,
+    why: `[Comparison](${FHIRPATH}/#comparison) of amounts of different dimensions is empty, so that rng-2 is not met.`,
+  },
+  {
+    probes: /^values v9: primitive\/idOnly$/,
+    why: `[ele-1](${R4}/element.html#ele-1): an element has a value or children besides its id.`,
+  },
+  {
+    probes: /^(bundles b9: \w+\/\w+\/Observation\/1|profiles w4: refs\/\w+\/identNested)$/,
+    why: `[A literal reference](${R4}/references.html#literal) names the type of its target, which must be allowed.`,
+  },
+  {
+    probes: /^bundles b9: \w+\/\w+\/(patient\/1|Patient\/(1\?x)?)$/,
+    why: `[A literal reference](${R4}/references.html#literal) that is relative is a type of resource and an id, each in its form.`,
+  },
+  {
+    probes: /^bundles b9: full\/two(Same|None)?\/(searchset|history)\//,
+    why: `[References in Bundles](${R4}/bundle.html#references) may match several entries, which histories and searches have of the versions of a resource; applications choose.`,
+  },
+  {
+    probes:
+      /^invariants v2: root\/\d+\/.*(\.(sum|max|min|avg)\(\)|getValue\(\)|toDate\(\)|toTime\(\)|\$total, 0\)|checkModifiers\(\)|'g' > 1 'mg')/,
+    why: `[Functions](${FHIRPATH}/#functions) and conversions of units that theirs does not have, or not for all types.`,
+  },
+  {
+    probes: /^invariants v2: root\/\d+\/(birthDate(\.type\(\)\.name = | is FHIR\.)|type\(\)\.namespace)/,
+    why: `[type()](${FHIRPATH}/#reflection) of an element is its type in FHIR.`,
+  },
+  {
+    probes: /^invariants v2: root\/\d+\/(%resource\.name = name|\$this as Patient = \$this)$/,
+    why: `[Equality](${FHIRPATH}/#equality): what is the same is equal.`,
+  },
+  {
+    probes: /^invariants v2: Patient\.text\/0\/div\./,
+    why: `[Keywords](${FHIRPATH}/#keywords) such as div are names in back ticks only.`,
+  },
+  { probes: /^invariants v2: root\/\d+\/name\.sort\(/, why: `[Functions](${FHIRPATH}/#functions) of FHIRPath have no sort.` },
+  {
+    probes: /^invariants v2: root\/\d+\/hasValue\(\)$/,
+    why: `[hasValue()](${R4}/fhirpath.html#functions) is for primitive values.`,
+  },
+  {
+    probes: /^value sets c9: 901\/(2|6|17|25|34|37|44|51|61|73|75|93|101)$/,
+    why: `[include](${R4}/valueset-definitions.html#ValueSet.compose.include) names a code system, and codes and values of properties that it has; theirs needs a server for them.`,
+  },
+  {
+    probes: /^(value sets c9: 901\/(26|102)|code systems c9: 901\/(15|55)|forms f9: 17\/(12|18|72|84|135|143)\/response)$/,
+    why: 'Theirs ends with an exception, for parts of value sets without a system, conditions and limits of other types than the answers, or does not know a code system of the terminology package.',
+    isLimit: true,
+  },
+  {
+    probes: /^code systems c9: 901\/(28|104)$/,
+    why: `[deprecated](${R4}/codesystem.html#defined-props) is a property that FHIR defines.`,
+  },
+  {
+    probes: /^forms f9: 17\/(43|46|76|99)\/response$/,
+    why: 'Theirs takes a number of answers that is the minimum or the maximum for one outside.',
+    isLimit: true,
+  },
+  {
+    probes: /^forms f9: 17\/13\/response$/,
+    why: `[required](${R4}/questionnaire-definitions.html#Questionnaire.item.required) is for items that can be answered, which displays cannot.`,
+  },
+  {
+    probes: /^forms f9: 17\/(50|115)\/response$/,
+    why: `[maxLength](${R4}/questionnaire-definitions.html#Questionnaire.item.maxLength) holds for every type of item that it is for.`,
+  },
+  {
+    probes: /^profiles w4: target\/\w+\/\w+\/(Resource|DomainResource)$/,
+    why: 'Theirs makes no snapshot of a profile with a target that its base does not allow, and refuses every resource for that.',
+    isLimit: true,
+  },
+  {
+    probes: /^profiles w4: version\//,
+    why: `[A canonical](${R4}/references.html#canonical) may name a version: ours takes 1 for any 1.x and an empty one for none, theirs 1.0.0 for 1.0.`,
+  },
+  {
+    probes: /^profiles w4: ext\/\w+\/\w+\/1\/\|2$/,
+    why: `[Extension.url](${R4}/extensibility.html#Extension) tells an extension, also where the version of its definition is not known.`,
+  },
+]
