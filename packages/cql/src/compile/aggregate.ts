@@ -19,7 +19,7 @@ import { product } from './arithmetic.js'
 import type { Compiler, Evaluation, NodeCompiler, NodeCompilers } from './compiler.js'
 import { requiredAt } from './operators.js'
 
-/** Aggregate functions (CQL reference, section 12): over the elements that are not null; null when there are none. */
+/** Aggregate functions (CQL reference, section 12) over the elements that are not null; null if there are none. */
 export const AGGREGATE: NodeCompilers = {
   Count: aggregate((values) => values.length),
   Sum: overSome((values, compiler) => values.reduce((a, b) => added(a, b, compiler))),
@@ -38,7 +38,7 @@ export const AGGREGATE: NodeCompilers = {
   AnyTrue: aggregate((values) => values.includes(true)),
 }
 
-/** Elements of the source that are not null; with a `path`, that element of each. */
+/** Aggregates the elements of the source that are not null; with a `path`, that element of each. */
 function aggregate(compute: (values: readonly Value[], compiler: Compiler, evaluation: Evaluation) => Value): NodeCompiler {
   return (node, scope, compiler) => {
     const path = textAt(node, 'path')
@@ -74,7 +74,7 @@ function overSome(compute: (values: readonly Value[], compiler: Compiler, evalua
   })
 }
 
-/** Over decimals, or over quantities in the unit of the first. */
+/** Aggregates decimals, or quantities in the unit of the first. */
 function numeric(compute: (values: readonly Decimal[]) => Decimal | undefined): NodeCompiler {
   return overSome((values, compiler) => {
     const [first = null] = values
@@ -133,7 +133,7 @@ function mode(values: readonly Value[], { convert }: Compiler, { spend }: Evalua
   return seen.mostFrequent()
 }
 
-/** The sum of the squares less the square of the sum, which are exact, so that it is rounded once. */
+/** Computed from the exact sum of the squares and the exact square of the sum, so that it is rounded only once. */
 function variance(values: readonly Decimal[], divisor: number): Decimal | undefined {
   if (divisor === 0) return undefined
   let [sum, squares] = [0n, 0n]
@@ -150,7 +150,7 @@ function squareRoot(value: Decimal | undefined): Decimal | undefined {
   return value === undefined ? undefined : decimalOfNumber(Math.sqrt(numberOf(value)))
 }
 
-/** The root of the product; none of an even number of values whose product is negative. */
+/** The root of the product; `undefined` for an even number of values with a negative product. */
 function geometricMean(values: readonly Decimal[]): Decimal | undefined {
   const isNegative = values.filter(({ units }) => units < 0).length % 2 === 1
   if (isNegative && values.length % 2 === 0 && !values.some(isZero)) return undefined

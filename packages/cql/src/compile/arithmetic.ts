@@ -29,7 +29,7 @@ import { isDecimal, isQuantity, isTemporal, quantity, type PointType, type Quant
 import type { Compiler, Compute, NodeCompilers, Scope } from './compiler.js'
 import { binary, operandOf, operandsOf, optionalAt, unary } from './operators.js'
 
-/** Arithmetic operators (CQL reference, section 7). Overflow and division by zero give null. */
+/** Arithmetic operators (CQL reference, section 7). Overflow and division by zero return null. */
 export const ARITHMETIC: NodeCompilers = {
   Add: binary((left, right, { convert }, node) => sum(left, right, { sign: 1, convert, node })),
   Subtract: binary((left, right, { convert }, node) => sum(left, right, { sign: -1, convert, node })),
@@ -40,7 +40,7 @@ export const ARITHMETIC: NodeCompilers = {
   Power: binary((left, right) => power(left, right)),
   Log: binary((left, right) => real(left, (value) => Math.log(value) / Math.log(numeric(right)))),
   Negate: (node, scope, compiler) => {
-    // The least Integer is written as the negation of a number that is not an Integer.
+    // The least Integer is written as the negation of a number that is too large for an Integer.
     const operand = operandOf(node)
     if (typeOf(operand) === 'Literal' && !(textAt(operand, 'value') ?? '-').startsWith('-'))
       return negativeLiteral(operand, scope, compiler)
@@ -69,7 +69,7 @@ export const ARITHMETIC: NodeCompilers = {
   MaxValue: (node) => extremeAt(node, 1),
 }
 
-/** Adds or subtracts. */
+/** Options of an addition or subtraction. */
 interface Sum {
   readonly sign: 1 | -1
   readonly convert: UnitConversion
@@ -103,7 +103,7 @@ function uncertainSum(left: Value, right: Value, how: Sum): Value {
   return uncertain(sum(leftLow, least, how), sum(leftHigh, greatest, how))
 }
 
-/** The uncertain result between two values. */
+/** Creates an uncertain result between two values. */
 export function uncertain(low: Value, high: Value): Value {
   return low === high ? low : { ...closedInterval(low, high), uncertain: true }
 }
@@ -123,7 +123,7 @@ function inOneUnit(left: Quantity, right: Quantity, convert: UnitConversion): re
   return [convertQuantity(left, unit, convert), convertQuantity(right, unit, convert)]
 }
 
-/** The product of two numbers or quantities, whose units are put together; null when it is too large. */
+/** The product of two numbers or quantities, with their units combined; null if it is too large. */
 export function product(left: Value, right: Value, compiler: Compiler): Value {
   if (typeof left === 'number' && typeof right === 'number') return integer(left * right)
   if (typeof left === 'bigint' && typeof right === 'bigint') return long(left * right)
@@ -140,7 +140,7 @@ function uncertainProduct(left: Value, right: Value, compiler: Compiler): Value 
   return uncertain(Math.min(...results), Math.max(...results))
 }
 
-/** The quotient of two numbers or quantities; null when it is not defined. */
+/** The quotient of two numbers or quantities; null if it is not defined. */
 export function quotient(left: Value, right: Value): Value {
   if (isQuantity(left) || isQuantity(right)) return quantityResult(left, right, -1, divideDecimals)
   const [a, b] = [decimalOf(left), decimalOf(right)]
@@ -174,7 +174,7 @@ interface DecimalOperation {
   readonly convert: UnitConversion
 }
 
-/** An operation on two decimals, or on two quantities in one unit, which it keeps. */
+/** Applies an operation to two decimals, or to two quantities after converting them to one unit, which the result has. */
 function decimalsOrAmounts(left: Value, right: Value, { operation, convert }: DecimalOperation): Value {
   if (isQuantity(left) && isQuantity(right)) {
     const [one, other] = inOneUnit(left, right, convert)
@@ -191,7 +191,7 @@ function rest(left: Value, right: Value, convert: UnitConversion): Value {
   return decimalsOrAmounts(left, right, { operation: remainder, convert })
 }
 
-/** Integers stay integers while the exponent is not negative; powers with whole exponents are exact. */
+/** A power. With a non-negative exponent, Integers stay Integers; powers with integer exponents are exact. */
 function power(left: Value, right: Value): Value {
   if (typeof left === 'number' && typeof right === 'number' && right >= 0) return integer(left ** right)
   if (typeof left === 'bigint' && typeof right === 'bigint' && right >= 0n) return longPower(left, right)
@@ -269,7 +269,7 @@ function extremeAt(node: ElmNode, side: 1 | -1): () => Value {
   return () => value
 }
 
-/** Digits of a date or time as `Precision` counts them: 4, 6, 8, 10, 12, 14, 17; times without the 8 of the date. */
+/** Number of digits of a date or time, as returned by `Precision`: 4, 6, 8, 10, 12, 14, 17; for a time, without the 8 of the date. */
 function digitsOf(value: Temporal): number {
   const digits = [4, 6, 8, 10, 12, 14, 17][value.precision] ?? 17
   return value.kind === 'time' ? digits - 8 : digits
@@ -303,7 +303,7 @@ function decimalBoundary(amount: Decimal, end: 'least' | 'greatest', places: num
   return decimalOfUnits(BigInt(amount.units) + (isZero(amount) || amount.units > 0 ? gap : -gap), places) ?? null
 }
 
-/** Without the digits after the given places. */
+/** Drops the digits after the given places. */
 function truncated({ units }: Decimal, places: number): Value {
   const step = 10n ** BigInt(8 - places)
   return decimalOfUnits((BigInt(units) / step) * step, places) ?? null

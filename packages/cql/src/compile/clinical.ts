@@ -116,7 +116,7 @@ function compileExpansion(node: ElmNode, { references }: Compiler): Compute {
 
 type SubsumptionTest = (ancestor: Code, descendant: Code) => boolean
 
-/** A code or concept above or below another: some code of the one and of the other; null when one is null. */
+/** Whether a code or concept subsumes another: true if it holds for any pair of their codes; null if one is null. */
 function subsumption(holds: (left: Code, right: Code, test: SubsumptionTest) => boolean): NodeCompiler {
   return (node, scope, compiler) => {
     const [left, right] = twoOperands(node, scope, compiler)
@@ -132,7 +132,7 @@ function subsumption(holds: (left: Code, right: Code, test: SubsumptionTest) => 
   }
 }
 
-/** Whether a code, one of the codes of a concept, or one of a list is a member; a null code is not a member. */
+/** Whether a code, or any code of a concept or list, is a member. A null code is not a member. */
 function isMember(value: Value, test: CodeTest): boolean {
   if (value === null) return false
   if (typeof value === 'string') return test(undefined, value)

@@ -5,8 +5,8 @@ import { isCode, isConcept, isFhir, type Code, type FhirElement, type Value } fr
 import type { Compiler, Compute, Scope } from './compiler.js'
 
 /**
- * Compiles an operand of which only the codes are asked for: of `ToConcept(X)` what X is, so that no concept is made of what is recorded. `undefined` for any other
- * node, and where somebody looks on at nodes.
+ * Compiles an operand of which only the codes are needed: for `ToConcept(X)` compiles X, so that no Concept is created from the recorded element. `undefined`
+ * for any other node, and if nodes are traced.
  */
 export function compileRecorded(node: ElmNode, scope: Scope, compiler: Compiler): Compute | undefined {
   const [recorded, ...others] = nodesAt(node, 'operand')
@@ -19,19 +19,19 @@ export function compileRecorded(node: ElmNode, scope: Scope, compiler: Compiler)
   }
 }
 
-/** Whether some code of a code, a concept or a recorded concept is wanted. */
+/** Whether a Code, or any code of a Concept or of a recorded concept, is wanted. */
 export function someCode(value: Value, isWanted: (code: string | null, system: string | null) => boolean): boolean {
   if (value === null) return false
   if (!isFhir(value)) return codesOf(value).some(({ code, system }) => isWanted(code, system))
   return codingsOf(value).some((coding) => isWanted(textIn(coding, 'code'), textIn(coding, 'system')))
 }
 
-/** How much there is to look at in a value of which the codes are asked for. */
+/** Number of steps for reading the codes of a value. */
 export function codesToLookAt(value: Value): number {
   return value !== null && isFhir(value) ? codingsOf(value).length : sizeOf(value)
 }
 
-/** What repeats is a list; content that has one item in its place is read as that. */
+/** The codings of a recorded concept; content with a single value instead of a list is accepted. */
 function codingsOf({ type, json }: FhirElement): readonly unknown[] {
   const codings = type.elements.has('coding') ? memberOf(json, 'coding') : undefined
   if (Array.isArray(codings)) return codings
@@ -43,7 +43,7 @@ function textIn(coding: unknown, name: string): string | null {
   return typeof text === 'string' ? text : null
 }
 
-/** The codes of a code or concept; none of any other value. */
+/** The codes of a Code or Concept; empty for any other value. */
 export function codesOf(value: Value): readonly Code[] {
   if (isConcept(value)) return value.codes
   return isCode(value) ? [value] : []

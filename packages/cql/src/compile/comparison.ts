@@ -26,7 +26,7 @@ export const COMPARISON: NodeCompilers = {
   GreaterOrEqual: binary((left, right, { convert }) => lessOrEqual(right, left, convert)),
 }
 
-/** Of a recorded concept and another value. */
+/** Equivalence of a recorded concept and another value. */
 function compileCodeEquivalence(...[node, scope, compiler]: Parameters<NodeCompiler>): Compute | undefined {
   const [left, right, ...others] = partsAt(node, 'operand')
   if (left === undefined || right === undefined || others.length > 0) return undefined

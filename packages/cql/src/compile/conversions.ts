@@ -8,10 +8,10 @@ import { calendarUnit } from '../values/units.js'
 import { isCode, isConcept, isDecimal, isList, isQuantity, isTemporal, kindOf, quantity, type Value } from '../values/value.js'
 import { quotient } from './arithmetic.js'
 
-/** Converts to one System type; null for what it does not convert. @param offset In minutes, of times that have none. */
+/** Converts a value to one System type; null if that is not possible. @param offset Offset in minutes for times without one. */
 export type Converter = (value: Value, offset: number) => Value
 
-/** Conversions by the name of the System type that they give. */
+/** Conversions by the name of their System type. */
 export const CONVERSIONS: Readonly<Record<string, Converter>> = {
   Boolean: toBoolean,
   Integer: toInteger,
@@ -74,7 +74,7 @@ function toDateTime(value: Value, offset: number): Value {
   return value.kind === 'dateTime' ? value : dateTimeOfDate(value, offset)
 }
 
-/** A date, which is at no offset, as a date and time of the same precision: its time is not known. */
+/** Converts a date, which has no offset, to a date and time of the same precision, with unknown time. */
 function dateTimeOfDate(value: Temporal, offset: number): Value {
   const shift = offset * MINUTE_MS
   return { ...value, kind: 'dateTime', offset, low: value.low - shift, high: value.high - shift }

@@ -58,18 +58,18 @@ export const EXPANSION: NodeCompilers = {
   },
 }
 
-/** Whether both bounds are given: what has no end, or an unknown one, has no list of points. */
+/** Whether both bounds are known. Otherwise the interval has no list of points. */
 function isBounded({ low, high }: Interval): boolean {
   return low !== null && high !== null
 }
 
-/** The node with its second operand, the step, which may be absent. */
+/** The node with a Null as its second operand, the step, if that is absent. */
 function withStep(node: ElmNode): ElmNode {
   const operand = partsAt(node, 'operand')
   return operand.length === 1 ? { ...node, operand: [...operand, { type: 'Null' }] } : node
 }
 
-/** Intervals that overlap, meet, or are not further apart than `per`, put together, in order. */
+/** Merges intervals that overlap, meet, or are at most `per` apart, and orders the results. */
 function collapse(intervals: readonly Interval[], per: Value, compiler: Compiler): readonly Value[] {
   const by = pointOrder(compiler.convert, undefined, compiler.offset)
   const [unknown, known] = [intervals.filter((one) => startOf(one) === null), intervals.filter((one) => startOf(one) !== null)]
@@ -87,14 +87,14 @@ function collapse(intervals: readonly Interval[], per: Value, compiler: Compiler
   return result
 }
 
-/** The interval with its end moved by `per`, so that what begins within that distance counts as near. */
+/** The interval with its end moved by `per`, so that it overlaps intervals that begin within that distance. */
 function reach(interval: Interval, per: Value, compiler: Compiler): Interval {
   const end = endOf(interval)
   if (!isQuantity(per) || end === null) return interval
   return { ...interval, high: moved(end, per, compiler.convert) ?? end, highClosed: true }
 }
 
-/** A point moved on by an amount; `undefined` when it cannot be, as a number cannot by an amount with a unit. */
+/** A point moved by an amount; `undefined` if not possible, such as a number and an amount with a unit. */
 function moved(point: Value, by: Quantity, convert: UnitConversion): Value | undefined {
   if (isTemporal(point)) return addDuration(point, by.value, by.unit, 1)
   if (!isQuantity(point) && by.unit !== '1') return undefined
@@ -110,15 +110,15 @@ function moved(point: Value, by: Quantity, convert: UnitConversion): Value | und
   return typeof point === 'bigint' ? (long(point + BigInt(whole)) ?? undefined) : undefined
 }
 
-/** What putting an interval in its place costs more than comparing it with another. */
+/** Additional steps of merging an interval, compared with one comparison. */
 const COLLAPSE_STEPS = 2
 
-/** What a point takes more than an Integer. */
+/** Steps of a point, relative to an Integer. */
 const DECIMAL_STEPS = 2
 const QUANTITY_STEPS = 5
 const TEMPORAL_STEPS = 12
 
-/** The first and last points of the parts of an interval that are `per` long; a rest that is shorter is left out. */
+/** The first and last points of the parts of length `per` of an interval; a shorter rest is left out. */
 function steps(
   interval: Interval,
   per: Quantity,
@@ -151,7 +151,7 @@ function steps(
   }
 }
 
-/** A step in the unit of quantities that it leads through. */
+/** The step in the unit of the points. */
 function stepIn(start: Value, step: Quantity, convert: UnitConversion): Quantity | undefined {
   if (!isQuantity(start) || step.unit === start.unit) return step
   const converted = convertQuantity(step, start.unit, convert)
@@ -169,11 +169,11 @@ function beforeNext(next: Value, step: Decimal | undefined): Value | undefined {
 interface FittedPoints {
   readonly start: Value
   readonly end: Value
-  /** Distance of neighbouring points at the precision of the step; undefined where the type's own is meant. */
+  /** Distance of neighbouring points at the precision of the step; `undefined` for that of the type. */
   readonly gap: Decimal | undefined
 }
 
-/** Bounds at the precision of the step: dates are cut off to it, decimals to its places. `undefined` when the step is finer than a bound. */
+/** Truncates the bounds to the precision of the step: dates to its unit, decimals to its places. `undefined` if the step is finer than a bound. */
 function fitPoints(start: Value, end: Value, step: Quantity): FittedPoints | undefined {
   if (isTemporal(start) && isTemporal(end)) return fitDates(start, end, step)
   if (typeof start === 'number' || typeof start === 'bigint')
@@ -202,7 +202,7 @@ function fitDates(start: Temporal, end: Temporal, step: Quantity): FittedPoints 
 
 const ONE = decimalOfInteger(1)
 
-/** One unit of the coarsest of all bounds as they are written, whether they belong to the intervals or not. */
+/** One unit of the precision of the coarsest bound. Open bounds count as well. */
 function defaultStep(intervals: readonly Interval[]): Quantity {
   const one: Decimal = ONE ?? { kind: 'decimal', units: 100_000_000, places: 0 }
   const bounds = intervals.flatMap(({ low, high }) => [low, high])
@@ -214,7 +214,7 @@ function defaultStep(intervals: readonly Interval[]): Quantity {
   return quantity({ kind: 'decimal', units: 10 ** (8 - places), places }, bounds.find(isQuantity)?.unit)
 }
 
-/** The distance of the bounds (`width`), or that plus one point (`size`). */
+/** The distance between the bounds (`width`), or that plus one point (`size`). */
 export function quantityWidth(interval: Interval, convert: UnitConversion, what: 'width' | 'size', node: ElmNode): Value {
   const [start, end] = [startOf(interval), endOf(interval)]
   if (start === null || end === null) return null

@@ -32,7 +32,7 @@ import type { Compiler, NodeCompiler, NodeCompilers } from './compiler.js'
 import { distinctValues, exceptLists, intersectLists, unionLists } from './list.js'
 import { operandsOf, optionalAt, orderAt, pointTypeAt, twoOperands, unary } from './operators.js'
 
-/** Interval operators, and those that lists share with intervals (CQL reference, sections 9 and 10). */
+/** Operators on intervals, and those on both lists and intervals (CQL reference, sections 9 and 10). */
 export const INTERVAL: NodeCompilers = {
   Interval: selector,
   Start: unary((value) => (isInterval(value) ? startOf(value) : null)),
@@ -100,7 +100,7 @@ function onlyPoint(interval: Interval, convert: Compiler['convert'], node: ElmNo
 
 type IntervalRelation = (a: Interval, b: Interval, by: PointOrder) => boolean | null
 
-/** A relation of two intervals, or points; null when one is null. */
+/** Compiles a relation of two intervals or points; null if one is null. */
 function onIntervals(relation: IntervalRelation): NodeCompiler {
   return (node, scope, compiler) => {
     const [left, right] = twoOperands(node, scope, compiler)
@@ -113,12 +113,12 @@ function onIntervals(relation: IntervalRelation): NodeCompiler {
   }
 }
 
-/** Items of a list or tuple that are compared with those of another in the time of a step. */
+/** Number of pairs of items of lists or tuples that are compared in one step. */
 const ITEMS_OF_STEP = 8
 
 type Membership = (item: Value, whole: Interval | readonly Value[], by: PointOrder, spend: Spend) => boolean | null
 
-/** Whether a value is in a list or interval; operands of `Contains` are the other way round. */
+/** Whether a value is in a list or interval; the operands of `Contains` are reversed. */
 function membership(test: Membership, order: 'in order' | 'reversed' = 'in order'): NodeCompiler {
   return (node, scope, compiler) => {
     const [left, right] = twoOperands(node, scope, compiler)
@@ -134,7 +134,7 @@ function membership(test: Membership, order: 'in order' | 'reversed' = 'in order
   }
 }
 
-/** The static type of an operand, by signature or result type. */
+/** The static type of an operand, from the signature or its result type. */
 function staticOperand(node: ElmNode, index: number): TypeSpecifier | undefined {
   const signature = nodesAt(node, 'signature')[index]
   if (signature !== undefined) return readTypeSpecifier(signature)
@@ -200,7 +200,7 @@ function properlyIncluded(part: Value, whole: Value, by: PointOrder, spend: Spen
 type IntervalOperation = (a: Interval, b: Interval, by: PointOrder) => Interval | null
 type ListOperation = (a: readonly Value[], b: readonly Value[], convert: UnitConversion, spend: Spend) => readonly Value[]
 
-/** Union, intersection and difference of two values or more, from left to right: null lists count as empty for `union`, and on the right of `except`. */
+/** Union, intersection or difference of two or more values, from left to right. Null lists count as empty for `union`, and on the right of `except`. */
 function setOperator(onPair: IntervalOperation, onLists: ListOperation, nullList: 'keep' | 'null' | 'left'): NodeCompiler {
   return (node, scope, compiler) => {
     const [first, second, ...more] = operandsOf(node, scope, compiler)
@@ -223,7 +223,7 @@ function setOperator(onPair: IntervalOperation, onLists: ListOperation, nullList
   }
 }
 
-/** The items of a list; of null none, where it counts as a list without items. */
+/** The items of a list; empty for null if `isNullEmpty`. */
 function listOf(value: Value, isNullEmpty: boolean): readonly Value[] | undefined {
   if (isList(value)) return value
   return value === null && isNullEmpty ? [] : undefined

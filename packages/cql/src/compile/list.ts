@@ -149,14 +149,14 @@ function end(node: ElmNode, scope: Scope, compiler: Compiler, which: 'first' | '
   }
 }
 
-/** Elements from one position up to another; none where the positions are outside of the list. */
+/** Elements from one position to another; empty if the positions are outside of the list. */
 function slice(list: readonly Value[], start: Value, stop: Value): Value {
   const from = typeof start === 'number' ? start : 0
   const to = typeof stop === 'number' ? stop : list.length
   return from < 0 || to <= from ? [] : list.slice(from, to)
 }
 
-/** The values without repetitions by `=`; nulls are one. */
+/** The values without repetitions by `=`; all nulls are equal. */
 export function distinctValues(list: readonly Value[], convert: UnitConversion, spend: Spend): readonly Value[] {
   spend(list.length)
   if (list.length < 2) return list
@@ -166,19 +166,19 @@ export function distinctValues(list: readonly Value[], convert: UnitConversion, 
   return list.filter((item) => seen.add(item) === 1)
 }
 
-/** All values of both, without repetitions. */
+/** All values of both lists, without repetitions. */
 export function unionLists(a: readonly Value[], b: readonly Value[], convert: UnitConversion, spend: Spend): readonly Value[] {
   return distinctValues([...a, ...b], convert, spend)
 }
 
-/** Values of the first that the second has too, without repetitions. */
+/** The values of the first list that are also in the second, without repetitions. */
 export function intersectLists(a: readonly Value[], b: readonly Value[], convert: UnitConversion, spend: Spend): readonly Value[] {
   const wanted = createValueIndex(b, convert, spend)
   const kept = a.filter((item) => wanted.has(item))
   return distinctValues(kept, convert, spend)
 }
 
-/** Values of the first that the second does not have, without repetitions. */
+/** The values of the first list that are not in the second, without repetitions. */
 export function exceptLists(a: readonly Value[], b: readonly Value[], convert: UnitConversion, spend: Spend): readonly Value[] {
   const unwanted = createValueIndex(b, convert, spend)
   const kept = a.filter((item) => !unwanted.has(item))

@@ -5,14 +5,14 @@ import { precisionAt } from './operators.js'
 import type { Filter, NarrowingProof, Narrowing, NarrowingDates, References } from './compiler.js'
 import { dateForm, isTextForm, type DateForm } from './read-forms.js'
 
-/** What a condition says of single elements. */
+/** The requirements of a condition on single elements. */
 export interface Narrowed {
   readonly conditions: readonly Narrowing[]
-  /** Whether that is all that it says, and each part says when it is known to hold; then dates are those of one element. */
+  /** Whether `conditions` is the whole condition, each of them has `holds`, and dates are those of one element only. */
   readonly isWhole: boolean
 }
 
-/** What must hold of single elements of every item that passes: comparisons with texts and with dates of the request, joined by `and`. */
+/** Requirements on single elements that every item of the result meets: comparisons with texts and with dates of the request, joined by `and`. */
 export function narrowingOf({ where, alias }: Filter, references: References): Narrowed {
   const conjuncts = conjunctsOf(where)
   const conditions = conjuncts.flatMap((node) => {
@@ -26,7 +26,7 @@ export function narrowingOf({ where, alias }: Filter, references: References): N
   return { conditions, isWhole }
 }
 
-/** The condition that a query asks of what its source finds, where that is a retrieve. */
+/** The condition of a query over a source, if that is a retrieve. */
 export function filterOf(source: ElmNode, where: ElmNode | undefined): Filter | undefined {
   if (where === undefined || typeOf(nodeAt(source, 'expression') ?? {}) !== 'Retrieve') return undefined
   return { where, alias: textAt(source, 'alias') ?? '' }
@@ -65,7 +65,7 @@ function codesOf(path: string | undefined, literals: readonly ElmNode[]): Narrow
   return path === undefined || codes.length === 0 || !areCodes ? undefined : { path, codes }
 }
 
-/** Which bounds of the request's date hold for the element, when the element is the left operand and when it is the right one. */
+/** Which bounds of the request's dates apply to the element, if it is the left or the right operand. */
 interface Sides {
   readonly left: readonly ('from' | 'to')[]
   readonly right: readonly ('from' | 'to')[]
@@ -91,7 +91,7 @@ const SIDES: ReadonlyMap<string, Sides> = new Map([
 
 /** `E.period during "Measurement Period"`, `start of E.period >= start of "Measurement Period"`, and the like. */
 function datesAt(node: ElmNode, { left, right, alias, references }: Operands): Narrowing | undefined {
-  // By month or year, a date of the same month that is outside of the range would do.
+  // Comparisons by month or year also hold for a date outside of the range that is in the same month or year.
   const precision = precisionAt(node)
   const sides = precision === YEAR || precision === MONTH ? undefined : SIDES.get(typeOf(node))
   if (sides === undefined) return undefined
@@ -106,10 +106,10 @@ function datesAt(node: ElmNode, { left, right, alias, references }: Operands): N
 
 /** Comparisons of points, which are null for intervals. */
 const OF_POINTS: ReadonlySet<string> = new Set(['Greater', 'GreaterOrEqual', 'Less', 'LessOrEqual', 'In'])
-/** What the second operand must be an interval for. */
+/** Comparisons whose second operand must be an interval. */
 const OF_WHOLES: ReadonlySet<string> = new Set(['In', 'IncludedIn'])
 
-/** When a comparison is known to hold for the element that a form reads. */
+/** Limits within which a comparison is known to hold for the element that a form reads. */
 function holdingOf(
   type: string,
   { isInterval: isWide, types }: DateForm,
@@ -139,7 +139,7 @@ interface Bounds {
   readonly high?: Temporal
 }
 
-/** The least and the greatest that a date of the request may be; both are of a single moment the same. */
+/** The least and the greatest value of a date of the request; the same for a single moment. */
 function boundsOf(node: ElmNode, references: References): Bounds | undefined {
   const type = typeOf(node)
   if (type === 'Start' || type === 'End') {
@@ -155,14 +155,14 @@ function boundsOf(node: ElmNode, references: References): Bounds | undefined {
 
 const CONVERSIONS: ReadonlySet<string> = new Set(['Start', 'End', 'As', 'ToDateTime', 'ToDate', 'ToInterval', 'ToString'])
 
-/** Where elements are read. */
+/** The query in which elements are read. */
 interface Reading {
-  /** The items of the query. */
+  /** Alias of the items of the query. */
   readonly alias: string
   readonly references: Pick<References, 'isHelper'>
 }
 
-/** The element of the alias that a node reads, right below the resource, as it is or converted to a System value. */
+/** The path of the element directly below the alias that a node reads, as it is or converted to a System value. */
 export function elementOf(node: ElmNode, reading: Reading): string | undefined {
   const type = typeOf(node)
   if (type === 'Property') {

@@ -19,7 +19,7 @@ export function isOfType(value: Value, type: TypeSpecifier, model: TypeModel): b
   }
 }
 
-/** A tuple has the elements of its type and no others; what is null is of each type. */
+/** Whether a tuple has exactly the elements of a type. Null is of every type. */
 function fitsElements({ elements }: Tuple, types: TupleElements, model: TypeModel): boolean {
   if (elements.size !== types.length) return false
   for (const [name, type] of types) {

@@ -27,7 +27,7 @@ export function operandsOf(node: ElmNode, scope: Scope, compiler: Compiler): rea
   return partsAt(node, 'operand').map((operand) => compiler.compile(operand, scope))
 }
 
-/** The nodes of a member that is a list of them. @throws {OperationError} `definition-invalid` when something else is among them. */
+/** The nodes in a member that is a list of nodes. @throws {OperationError} `definition-invalid` if it contains anything else. */
 export function partsAt(node: ElmNode, member: string): readonly ElmNode[] {
   const parts = nodesAt(node, member)
   const given = Object.hasOwn(node, member) ? node[member] : undefined
@@ -36,7 +36,7 @@ export function partsAt(node: ElmNode, member: string): readonly ElmNode[] {
   return parts
 }
 
-/** A node type whose value follows from one operand, whose size is counted; null when that is null. */
+/** Compiles nodes whose value depends on one operand, whose size counts as steps; null if the operand is null. */
 export function unary(compute: (value: Value, compiler: Compiler, node: ElmNode) => Value): NodeCompiler {
   return (node, scope, compiler) => {
     const operand = compiler.compile(operandOf(node), scope)
@@ -48,7 +48,7 @@ export function unary(compute: (value: Value, compiler: Compiler, node: ElmNode)
   }
 }
 
-/** A node type whose value follows from two operands, whose sizes are counted; null when one is null. */
+/** Compiles nodes whose value depends on two operands, whose sizes count as steps; null if one of them is null. */
 export function binary(compute: (left: Value, right: Value, compiler: Compiler, node: ElmNode) => Value): NodeCompiler {
   return (node, scope, compiler) => {
     const [left, right] = twoOperands(node, scope, compiler)
@@ -61,10 +61,10 @@ export function binary(compute: (left: Value, right: Value, compiler: Compiler, 
   }
 }
 
-/** Nodes that are evaluated in the time of a step. */
+/** Number of nodes that are evaluated in one step. */
 const NODES_OF_STEP = 6
 
-/** Compiles what is evaluated for each item, with the steps that it takes besides those that it counts itself. */
+/** Compiles an expression that is evaluated for each item. Also returns its steps, besides those that it counts itself. */
 export function forEachItem<T>(compiler: Compiler, compile: () => T): readonly [made: T, steps: number] {
   const before = compiler.nodes()
   const made = compile()
@@ -79,7 +79,7 @@ export function twoOperands(node: ElmNode, scope: Scope, compiler: Compiler): re
   return [left, right]
 }
 
-/** A compiled optional member; null where it is absent. */
+/** Compiles an optional member; null if it is absent. */
 export function optionalAt(node: ElmNode, member: string, scope: Scope, compiler: Compiler): Compute {
   const part = nodeAt(node, member)
   return part === undefined ? () => null : compiler.compile(part, scope)
@@ -91,14 +91,14 @@ export function precisionAt(node: ElmNode): Precision | undefined {
   return name === undefined ? undefined : precisionOf(PRECISIONS.findIndex((precision) => precision === name))
 }
 
-/** How a node compares points: down to the precision that it names. */
+/** The comparison of points for a node, down to the precision that it names. */
 export function orderAt(node: ElmNode, compiler: Compiler): PointOrder {
   return pointOrder(compiler.convert, precisionAt(node), compiler.offset)
 }
 
 const POINT_TYPES: readonly PointType[] = ['Integer', 'Long', 'Decimal', 'Quantity', 'Date', 'DateTime', 'Time']
 
-/** The point type of an interval node, as far as types and bounds determine it. */
+/** The point type of an interval node, if types and bounds determine it. */
 export function pointTypeAt(node: ElmNode): PointType | undefined {
   const type = resultTypeOf(node)
   const bounds = [nodeAt(node, 'low'), nodeAt(node, 'high')].map((bound) => (bound === undefined ? undefined : staticType(bound)))

@@ -60,11 +60,11 @@ interface Source {
   readonly alias: string
   readonly slot: number
   readonly compute: Compute
-  /** What computing it takes. */
+  /** Steps of computing it. */
   readonly cost: number
 }
 
-/** A row passes when the step says so; steps also fill the slots of lets. */
+/** Returns whether a row passes; steps also fill the slots of lets. */
 type Step = (evaluation: Evaluation) => boolean
 
 function compileQuery(node: ElmNode, outer: Scope, compiler: Compiler): Compute {
@@ -113,15 +113,15 @@ function compileQuery(node: ElmNode, outer: Scope, compiler: Compiler): Compute 
   }
 }
 
-/** What a query does where the records know of most resources whether they meet its condition. */
+/** How a query is evaluated if the records know for most resources whether they meet its condition. */
 interface Sifting {
-  /** What meets it; `undefined` where the records do not know. */
+  /** Returns the items that meet the condition; `undefined` if the records do not know. */
   readonly sift: (evaluation: Evaluation) => readonly Value[] | undefined
-  /** What is left to do. */
+  /** The remaining work. */
   readonly rows: Rows
 }
 
-/** The condition is the last step; over a single retrieve, that may be the first. */
+/** The sifting of a query over a single retrieve. Its condition is the last step. */
 function siftingOf({ sources, steps, cost }: Rows): Sifting | undefined {
   const [only, ...others] = sources
   const sifter = only === undefined || others.length > 0 ? undefined : sifterOf(only.compute)
@@ -162,7 +162,7 @@ function compileLet(node: ElmNode, scope: Scope, aliases: Map<string, number>, c
   }
 }
 
-/** `with` keeps rows for which some item meets the condition, `without` those for which none does. */
+/** `with` keeps rows for which at least one item meets the condition, `without` those for which no item does. */
 function compileRelationship(node: ElmNode, outer: Scope, compiler: Compiler): Step {
   const aliases = new Map(outer.aliases)
   const { slot, compute } = compileSource(node, { ...outer, aliases }, aliases, compiler)
@@ -198,10 +198,10 @@ function wholeRow(sources: readonly Source[]): Compute {
   })
 }
 
-/** Sources whose items are put into a row in the time of a step. */
+/** Number of sources whose items are put into a row in one step. */
 const PARTS_OF_STEP = 4
 
-/** Calls for each combination of the sources' items that passes; the value of the first source is given. */
+/** Calls `emit` for each combination of the sources' items that passes. `first` is the value of the first source. */
 function eachRow(rows: Rows, first: Value, evaluation: Evaluation, emit: () => void): void {
   visit({ rows, evaluation, emit }, 0, first)
 }
@@ -226,13 +226,13 @@ function visit(visiting: Visiting, index: number, value: Value): void {
 
 const NOTHING: readonly Value[] = []
 
-/** What rows a query goes through. */
+/** The rows of a query and the steps that they pass. */
 interface Rows {
   readonly sources: readonly Source[]
   readonly steps: readonly Step[]
-  /** All steps, up to the first that says no. */
+  /** Runs the steps, up to the first that returns false. */
   readonly passes: Step
-  /** What a row takes. */
+  /** Steps of work for each row. */
   readonly cost: number
 }
 

@@ -1,23 +1,23 @@
 import { localName, nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
 import type { References } from './compiler.js'
 
-/** How a node reads a date or period right below a resource, so that its value is known from the JSON. */
+/** How a node reads a date or period directly below a resource, so that its value is known from the JSON. */
 export interface DateForm {
   /** The FHIR types for which it has a value. */
   readonly types: readonly string[]
   readonly isInterval: boolean
 }
 
-/** Where a form is read. */
+/** The query in which a form is read. */
 interface Reading {
-  /** The items of the query. */
+  /** Alias of the items of the query. */
   readonly alias: string
   readonly references: References
 }
 
 const POINTS: readonly string[] = ['date', 'dateTime', 'instant']
 
-/** `start of E.period`, `O.effective as FHIR.dateTime`, each converted to a value of CQL; `undefined` for whatever else. */
+/** The form of `start of E.period`, `O.effective as FHIR.dateTime` and so on, converted to a CQL value; `undefined` for any other node. */
 export function dateForm(node: ElmNode, reading: Reading): DateForm | undefined {
   const type = typeOf(node)
   if (type === 'Property') return formOf(valueRead(node, reading), POINTS)
@@ -35,7 +35,7 @@ function helpedForm(node: ElmNode, inner: ElmNode, reading: Reading): DateForm |
   return form === undefined ? undefined : { ...form, isInterval: types === PERIODS }
 }
 
-/** Whether a node reads a code right below a resource as a text. */
+/** Whether a node reads a code directly below a resource as a text. */
 export function isTextForm(node: ElmNode, reading: Reading): boolean {
   if (typeOf(node) === 'Property') return isTakenAsIs(valueRead(node, reading))
   const [only, ...others] = nodesAt(node, 'operand')
@@ -49,16 +49,16 @@ function isTakenAsIs(read: ElementRead | undefined): boolean {
 
 const PERIODS: readonly string[] = ['Period']
 
-/** The functions of FHIRHelpers that give dates and periods, with the types that they take. */
+/** The functions of FHIRHelpers that return dates and periods, with the types that they accept. */
 const HELPED: ReadonlyMap<string, readonly string[]> = new Map([
   ['ToDate', POINTS],
   ['ToDateTime', POINTS],
   ['ToInterval', PERIODS],
 ])
 
-/** An element right below a resource. */
+/** An element directly below a resource. */
 interface ElementRead {
-  /** The type that it is taken as, of a choice; absent where it is taken as it is. */
+  /** The types to which a choice is cast; absent without a cast. */
   readonly types?: readonly string[]
 }
 
@@ -71,7 +71,7 @@ function elementRead(node: ElmNode, reading: Reading): ElementRead | undefined {
   return type === undefined || inner === undefined ? undefined : { types: [localName(type)] }
 }
 
-/** An element whose System value is read by `value`. */
+/** The element whose System value is read with `.value`. */
 function valueRead(node: ElmNode, reading: Reading): ElementRead | undefined {
   const path = textAt(node, 'path') ?? ''
   const source = nodeAt(node, 'source')

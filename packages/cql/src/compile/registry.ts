@@ -13,7 +13,7 @@ import { TEMPORAL } from './temporal.js'
 import { TREE } from './tree.js'
 import { TYPE } from './type.js'
 
-/** The compiler of every node type that is understood; adding one is a line in the table of its family. */
+/** The compilers of all supported node types; to add one, add a line to the table of its family. */
 export const NODE_COMPILERS: NodeCompilers = {
   ...TYPE,
   ...LOGICAL,

@@ -9,12 +9,12 @@ import type { CodeTest, Compiler, Compute, Evaluation, Meets, RetrieveRequest, S
 import { narrowingOf } from './narrowing.js'
 import { operandOf, optionalAt } from './operators.js'
 
-/** Finds of what a retrieve finds that which meets the condition of the query over it; `undefined` where each must be tested. */
+/** Returns the resources of a retrieve that meet the condition of the query over it; `undefined` if each must be tested. */
 export type Sifter = (evaluation: Evaluation, meets: Meets) => readonly FhirElement[] | undefined
 
 const sifters = new WeakMap<Compute, Sifter>()
 
-/** The sifter of a retrieve whose query asks nothing but what may be known of a resource beforehand, and where no trace is recorded. */
+/** The sifter of a retrieve, if the result of its query's condition may be known in advance for a resource, and no trace is recorded. */
 export function sifterOf(retrieve: Compute): Sifter | undefined {
   return sifters.get(retrieve)
 }
@@ -51,7 +51,7 @@ export function compileRetrieve(node: ElmNode, { filter, ...scope }: Scope, comp
     },
     node,
   )
-  // Mostly the same is asked for of every subject.
+  // The request is usually the same for every subject.
   let last: RetrieveRequest = { ...request, codes: undefined, dateRange: null }
   const requestFor = (evaluation: Evaluation): RetrieveRequest => {
     const [test, dateRange] = [codes?.(evaluation), range(evaluation)]
@@ -73,7 +73,7 @@ export function compileRetrieve(node: ElmNode, { filter, ...scope }: Scope, comp
   return retrieve
 }
 
-/** The resource in whose context a retrieve is: a practitioner, a patient. */
+/** The resource that is the context of a retrieve, such as a practitioner. */
 function contextOf(value: Value, node: ElmNode): FhirElement | null {
   if (value === null || (isFhir(value) && value.type.kind === 'resource')) return value
   throw failedEvaluation('The context of a retrieve must be one resource.', node)
@@ -87,11 +87,11 @@ const VOCABULARIES: ReadonlyMap<string, Vocabulary['kind']> = new Map([
 const LOST_CODES =
   'The translator lost the codes of this retrieve. It does not follow a definition that gives a value set: name the value set in the retrieve.'
 
-/** The codes of a retrieve: a value set, a code system, or an expression that gives codes. */
+/** The test of a retrieve's codes: a value set, a code system, or an expression that returns codes. */
 function codesFor(node: ElmNode, scope: Scope, compiler: Compiler): ((evaluation: Parameters<Compute>[0]) => CodeTest) | undefined {
   const stated = nodeAt(node, 'codes')
   if (stated === undefined) {
-    // Without them it would find every resource of the type.
+    // Without codes it would find every resource of the type.
     if (textAt(node, 'codeComparator') !== undefined) throw unsupportedElm(node, LOST_CODES)
     return undefined
   }
@@ -107,17 +107,17 @@ function codesFor(node: ElmNode, scope: Scope, compiler: Compiler): ((evaluation
   if (declared === undefined) return (evaluation) => listedCodes(expression(evaluation), compiler.offset)
   const test = listedCodes(declared, compiler.offset)
   return (evaluation) => {
-    // For those who look on at what is evaluated.
+    // Evaluated only so that traces see it.
     expression(evaluation)
     return test
   }
 }
 
-/** The codes of a retrieve by value set, or by codes that the library declares; `undefined` for those of any other expression. */
+/** The codes of a retrieve by value set or by codes that the library declares; `undefined` for any other expression. */
 function listedCodesOf(node: ElmNode, { references }: Compiler): (() => readonly Code[]) | undefined {
   const stated = nodeAt(node, 'codes')
   if (stated === undefined) {
-    // Without them it would find every resource of the type.
+    // Without codes it would find every resource of the type.
     if (textAt(node, 'codeComparator') !== undefined) throw unsupportedElm(node, LOST_CODES)
     return undefined
   }
@@ -154,12 +154,12 @@ function listedCodes(value: Value, offset: number): CodeTest {
   return (system, code) => wanted.get(system ?? '')?.has(code) === true
 }
 
-/** The codes that are listed one by one come as a list in a list. */
+/** Flattens a value: codes that are listed one by one come as a list in a list. */
 function itemsOf(value: Value): readonly Value[] {
   return isList(value) ? value.flatMap(itemsOf) : [value]
 }
 
-/** A code alone is of no system. */
+/** The codes of a value. A plain string has no system. */
 function codesIn(value: Value, offset: number): readonly { readonly system: string; readonly code: string }[] {
   const plain = value !== null && isFhir(value) ? systemValueOf(value, offset) : value
   if (typeof plain === 'string') return [{ system: '', code: plain }]

@@ -2,27 +2,27 @@ import { isNode, MAX_DEPTH, nodeAt, nodesAt, textAt, typeOf, type ElmNode } from
 import { isFhir, type Value } from '../values/value.js'
 import type { Compute, Evaluation, KeptValues, References, Scope } from './compiler.js'
 
-/** Where an expression stands. */
+/** The place of an expression in its library. */
 export interface ExpressionPlace {
   readonly scope: Scope
   readonly references: Pick<References, 'isHelper' | 'isSubject'>
 }
 
-/** What a value follows from: items of queries around it, by their alias, and the subject. */
+/** The resources on which a value depends: items of enclosing queries, by their alias, and the subject. */
 interface Needs {
   readonly aliases: readonly string[]
   readonly subject: boolean
 }
 
-/** Finds expressions that ask for nothing but one resource, an item of a query or the subject, within libraries that are compiled together. */
+/** Finds expressions that depend on one resource alone: an item of a query, or the subject. */
 export interface Settled {
-  /** Reads the resource from whose content alone the value of an expression follows; `undefined` for all other expressions. */
+  /** Returns a function that reads the only resource on which the value of an expression depends; `undefined` for all other expressions. */
   resourceOf(node: ElmNode, place: ExpressionPlace): ((evaluation: Evaluation) => Value) | undefined
 }
 
 const known = new Map<string, Settled>()
 
-/** What is found is the same for all who compile a library for subjects of a type, so it is found once: looking takes a quarter of compiling. */
+/** The result is the same for all compilations of a library for subjects of a type, so it is shared: the search takes a quarter of the time of compiling. */
 export function settledFor(subjectType: string): Settled {
   const settled = known.get(subjectType) ?? createSettled()
   known.set(subjectType, settled)
@@ -39,7 +39,7 @@ function createSettled(): Settled {
   }
   return {
     resourceOf: (node, { scope, references }) => {
-      // These are values already.
+      // These nodes only refer to values that exist already.
       if (typeOf(node) === 'AliasRef' || typeOf(node) === 'ExpressionRef') return undefined
       const needs = needsOf(node, references, 0)
       if (needs === 'more') return undefined
@@ -56,7 +56,7 @@ function createSettled(): Settled {
 
 type FindNeeds = (node: ElmNode, references: ExpressionPlace['references'], depth: number) => Needs | 'more'
 
-/** Takes the values of an expression from what is kept of the resource that they follow from, where that is kept. */
+/** Wraps an expression so that its value is kept with the resource on which it depends, if that resource is kept. */
 export function keptValue(compute: Compute, node: ElmNode, resourceOf: (evaluation: Evaluation) => Value): Compute {
   let known: KeptValues | undefined
   let place = 0
@@ -79,7 +79,7 @@ export function keptValue(compute: Compute, node: ElmNode, resourceOf: (evaluati
 
 const NOTHING: Needs = { aliases: [], subject: false }
 
-/** Nodes whose values follow from their parts: not from parameters, the time, terminology, other resources or other libraries. */
+/** Nodes whose values depend only on their parts: not on parameters, the time, terminology, other resources or other libraries. */
 const PLAIN: ReadonlySet<string> = new Set(
   [
     'And As Case Coalesce Code CodeRef CodeSystemRef Concatenate Concept ConceptRef Convert Count DateFrom DateTimeComponentFrom DifferenceBetween Distinct',
@@ -117,7 +117,7 @@ function needsOfParts(node: ElmNode, needsOf: (part: ElmNode) => Needs | 'more',
   return all
 }
 
-/** A source may need an item around the query that is called as its own items. */
+/** The needs of a query. Its source may refer to an item of an enclosing query that has the same alias as its own items. */
 function needsOfQuery(node: ElmNode, needsOf: (part: ElmNode) => Needs | 'more'): Needs | 'more' {
   const [source, ...others] = nodesAt(node, 'source')
   const isPlain = others.length === 0 && nodesAt(node, 'relationship').length === 0 && nodeAt(node, 'aggregate') === undefined
@@ -128,7 +128,7 @@ function needsOfQuery(node: ElmNode, needsOf: (part: ElmNode) => Needs | 'more')
   return both(needsOf(source), free)
 }
 
-/** More names than a value of one resource has to do with. */
+/** Maximum number of names that are tracked. The value of one resource depends on fewer. */
 const MANY = 8
 
 function both(some: Needs | 'more', others: Needs | 'more'): Needs | 'more' {

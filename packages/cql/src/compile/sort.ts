@@ -12,11 +12,11 @@ export interface SortKey {
   readonly key: (item: Value, evaluation: Evaluation) => Value
   readonly sign: 1 | -1
   readonly compiler: Compiler
-  /** What the key of an item takes. */
+  /** Steps of computing the key of an item. */
   readonly steps: number
 }
 
-/** What the items of a list are sorted by; `undefined` when nothing is named. */
+/** Compiles sort keys; `undefined` if there are none. */
 export function compileSort(by: readonly ElmNode[], scope: Scope, compiler: Compiler): readonly SortKey[] | undefined {
   if (by.length === 0) return undefined
   return by.map((part) => {
@@ -28,7 +28,7 @@ export function compileSort(by: readonly ElmNode[], scope: Scope, compiler: Comp
 
 const ORDERED: ReadonlySet<string> = new Set(['decimal', 'quantity', 'date', 'dateTime', 'time'])
 
-/** Elements of FHIR are ordered by their System values; what has no order is refused, as it would stay as it was. */
+/** FHIR elements are ordered by their System values. Values without an order are refused, because they would stay unsorted. */
 function orderedKey(node: ElmNode, key: SortKey['key'], context: HelperContext): SortKey['key'] {
   return (item, evaluation) => {
     const value = key(item, evaluation)
@@ -57,7 +57,7 @@ function sortKey(node: ElmNode, scope: Scope, compiler: Compiler): SortKey['key'
   }
 }
 
-/** Comparisons of two keys in the time of a step. */
+/** Number of comparisons of two keys in one step. */
 const COMPARISONS_OF_STEP = 2
 
 /** Sorts stably; nulls come first ascending and last descending. */
@@ -71,7 +71,7 @@ export function sorted(list: readonly Value[], order: readonly SortKey[] | undef
   return rows.toSorted((a, b) => compareKeys(a.keys, b.keys, order)).map(({ item }) => item)
 }
 
-/** Dates whose known fields do not decide are ordered by the first moment that they may mean, and then the less precise one first. */
+/** Orders dates whose known fields do not decide by the first moment that they may mean, then the less precise one first. */
 function byFirstMoment(a: Value, b: Value): number {
   return isTemporal(a) && isTemporal(b) ? Math.sign(a.low - b.low || b.high - a.high) : 0
 }

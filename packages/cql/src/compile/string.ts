@@ -6,7 +6,7 @@ import { isList, type Value } from '../values/value.js'
 import type { Compute, Evaluation, NodeCompilers } from './compiler.js'
 import { binary, operandsOf, optionalAt, requiredAt, twoOperands, unary } from './operators.js'
 
-/** Longest text that an operator makes, in UTF-16 code units. */
+/** Maximum length of a text that an operator returns, in UTF-16 code units. */
 const MAX_TEXT = 1_000_000
 
 /** String operators (CQL reference, section 11). Regular expressions run in linear time. */
@@ -47,7 +47,7 @@ export const STRING: NodeCompilers = {
       if (typeof whole !== 'string') return null
       if (typeof separator !== 'string') return [whole]
       const spend = spendMatch(whole, evaluation)
-      // U+0000 is not a character of a String, so it can stand around what was matched.
+      // U+0000 is not a character of a String, so it can mark the matches.
       const pieces = replaceAll(separators(separator, evaluation), whole, '\u0000$&\u0000', spend).split('\u0000')
       evaluation.spend(pieces.length)
       return betweenMatches(pieces)
@@ -68,7 +68,7 @@ export const STRING: NodeCompilers = {
     return (evaluation) => {
       const [whole, from, count] = [text(evaluation), start(evaluation), length(evaluation)]
       if (typeof whole !== 'string' || typeof from !== 'number') return null
-      // Every text begins at 0, the empty one too.
+      // Position 0 is valid in every text, also in an empty one.
       if (from !== 0 && (from < 0 || from >= whole.length)) return null
       return typeof count === 'number' ? whole.slice(from, from + Math.max(count, 0)) : whole.slice(from)
     }
@@ -90,7 +90,7 @@ export const STRING: NodeCompilers = {
       const [text, pattern, substitution] = operands.map((operand) => operand(evaluation))
       if (typeof text !== 'string' || typeof pattern !== 'string' || typeof substitution !== 'string') return null
       const spend = spendMatch(text, evaluation)
-      // A substitution may repeat what was matched, so that its length times that of the text bounds what is made.
+      // A substitution may repeat matches, so its length times that of the text is an upper bound of the result's length.
       evaluation.spend((text.length * (substitution.length + 1)) / TEXT_OF_STEP)
       return bounded(replaceAll(patterns(pattern, evaluation), text, substitutionOf(substitution), spend))
     }
@@ -98,7 +98,7 @@ export const STRING: NodeCompilers = {
 }
 
 /**
- * What is between matches, of a text cut into what is between and what matched, in turns. Nothing that matched before or after all of it separates
+ * Returns the parts between matches. `pieces` alternates between these parts and the matches. An empty match at the start or the end of the text separates
  * nothing.
  */
 function betweenMatches(pieces: readonly string[]): readonly string[] {
@@ -108,7 +108,7 @@ function betweenMatches(pieces: readonly string[]): readonly string[] {
   return isEmptyFirst && parts.length > 1 ? parts.slice(1) : parts
 }
 
-/** A substitution in which `\$` is a dollar sign and `\\` a backslash, as a regular expression of JavaScript takes it. */
+/** Converts a substitution in which `\$` is a dollar sign and `\\` a backslash to the syntax of JavaScript. */
 function substitutionOf(text: string): string {
   return text.replaceAll(/\\([\\$])/g, (_, sign) => (sign === '$' ? '$$' : '\\'))
 }
@@ -126,27 +126,27 @@ function position(pattern: Compute, text: Compute, which: 'first' | 'last'): Com
   }
 }
 
-/** Characters that are looked at in the time of a step. */
+/** Number of characters that are processed in one step. */
 const TEXT_OF_STEP = 512
 
-/** Characters that an automaton reads in the time of a step, and its steps besides that in the time of one. */
+/** Number of characters that an automaton reads in one step, and number of its own further steps in one step. */
 const READ_OF_STEP = 64
 const MATCHES_OF_STEP = 32
 
-/** The part of a text that a search for it may look at again at each place. */
+/** Maximum length of a searched text that is compared again at each position. */
 const MAX_REPEAT = 256
 
 function spendSearch(wanted: string, text: string, { spend }: Evaluation): void {
   spend((text.length * Math.min(wanted.length + 1, MAX_REPEAT)) / TEXT_OF_STEP / 8)
 }
 
-/** Counts the reading of a text; what is returned counts the steps that an automaton takes on it. */
+/** Counts the steps for reading a text. The returned function counts the steps of an automaton on it. */
 function spendMatch(text: string, { spend }: Evaluation): (steps: number) => void {
   spend(1 + text.length / READ_OF_STEP)
   return (steps) => spend(steps / MATCHES_OF_STEP)
 }
 
-/** The texts as one; how long it would be is known before it is made. */
+/** Joins texts, after checking the length of the result. */
 function joined(parts: readonly string[], between: string, { spend }: Evaluation): string {
   let length = between.length * (parts.length - 1)
   for (const part of parts) length += part.length
@@ -164,7 +164,7 @@ function tooLong(): OperationError {
   return failedEvaluation(`A text may have at most ${MAX_TEXT} characters.`)
 }
 
-/** Compiles patterns once for a node, since the pattern seldom changes between evaluations; one that is new costs by its states. */
+/** Keeps the compiled pattern of a node, because it seldom changes between evaluations. A new pattern costs steps for its states. */
 function regexes(): (pattern: string, evaluation: Evaluation) => LinearRegex {
   let last: LinearRegex | undefined
   return (pattern, { spend }) => {

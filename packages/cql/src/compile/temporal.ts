@@ -32,7 +32,7 @@ export const TEMPORAL: NodeCompilers = {
   DifferenceBetween: binary((left, right, _, node) => periods(left, right, node, 'difference')),
 }
 
-/** Minutes. */
+/** In minutes. */
 const MAX_OFFSET = 14 * 60
 
 function selector(kind: Temporal['kind'], names: readonly string[]): NodeCompiler {
@@ -88,7 +88,7 @@ function periods(left: Value, right: Value, node: ElmNode, what: 'duration' | 'd
   return isTemporal(left) && isTemporal(right) ? periodsBetween(left, right, unitAt(node), what) : null
 }
 
-/** Periods between two dates: an Integer, or an uncertain one. */
+/** Number of periods between two dates: an Integer, or an uncertain one. */
 export function periodsBetween(from: Temporal, to: Temporal, unit: Unit, what: 'duration' | 'difference'): Value {
   const range = between(from, to, unit, what)
   if (range === undefined) return null
@@ -96,7 +96,7 @@ export function periodsBetween(from: Temporal, to: Temporal, unit: Unit, what: '
   return uncertain(integer(low), integer(high))
 }
 
-/** The moment that `Now()` gives, at an offset in minutes. */
+/** The value of `Now()` at an offset in minutes. */
 export function momentAt(date: Date, offset: number): Temporal {
   const now = temporalOf('dateTime', fieldsAt(date.getTime(), offset), offset)
   if (now === undefined) throw failedEvaluation('The clock is outside of the years 1 to 9999.')

@@ -5,7 +5,7 @@ import { isList, type Value } from '../values/value.js'
 import type { Compiler, Evaluation, NodeCompiler, NodeCompilers } from './compiler.js'
 import { forEachItem, requiredAt } from './operators.js'
 
-/** Operators that go through a value whatever its elements are called (ELM, Children, Descendants, Repeat). Null for null. */
+/** Operators that walk a value without naming its elements (ELM, Children, Descendants, Repeat). Null for null. */
 export const TREE: NodeCompilers = {
   Children: below((value, evaluation, compiler) => childrenOf(value, evaluation, compiler)),
   Descendents: below(descendantsOf),
@@ -44,7 +44,7 @@ function below(find: (value: Value, evaluation: Evaluation, compiler: Compiler) 
   }
 }
 
-/** The values of the elements of a value, of a list those of its items; nulls are left out. */
+/** The values of a value's elements, for a list those of all items; nulls are left out. */
 function childrenOf(value: Value, evaluation: Evaluation, compiler: Compiler): readonly Value[] {
   return itemsOf(value).flatMap((item) => {
     const names = elementNames(item)
@@ -53,7 +53,7 @@ function childrenOf(value: Value, evaluation: Evaluation, compiler: Compiler): r
   })
 }
 
-/** Children and all that is below them, each before what it holds. */
+/** Children and all their descendants, each before its own children. */
 function descendantsOf(value: Value, evaluation: Evaluation, compiler: Compiler): readonly Value[] {
   const found: Value[] = []
   const waiting = childrenOf(value, evaluation, compiler).toReversed()
@@ -65,7 +65,7 @@ function descendantsOf(value: Value, evaluation: Evaluation, compiler: Compiler)
   }
 }
 
-/** The items of a list that are not null; what is not a list is its only item. */
+/** The items of a list that are not null; a value that is not a list counts as its only item. */
 function itemsOf(value: Value): readonly Value[] {
   return (isList(value) ? value : [value]).filter((item) => item !== null)
 }

@@ -112,7 +112,7 @@ function converterTo(name: string, node: ElmNode): Converter {
   return convert
 }
 
-/** A FHIR primitive as the System value that it stands for. */
+/** Converts a FHIR primitive to its System value. */
 function plain(value: Value, evaluation: Evaluation): Value {
   return isFhir(value) ? (systemValueOf(value, evaluation.offset) ?? value) : value
 }
@@ -153,14 +153,14 @@ function quantityAt(node: ElmNode): Quantity {
   return quantity(amount, textAt(node, 'unit') ?? '1')
 }
 
-/** The value as the type, `undefined` when it is of another; intervals of nulls take on the point type. */
+/** The value as a type; `undefined` if it is of another. Intervals of nulls get the point type. */
 function asType(value: Value, type: TypeSpecifier, model: TypeModel): Value | undefined {
   if (isInterval(value) && type.kind === 'interval' && value.pointType === undefined && type.point.kind === 'named')
     return { ...value, pointType: pointTypeNamed(type.point.name) }
   return isOfType(value, type, model) ? value : undefined
 }
 
-/** Most characters of the name of a type. */
+/** Maximum length of the name of a type in a message. */
 const MAX_NAME = 100
 
 function typeText(type: TypeSpecifier): string {

@@ -5,13 +5,13 @@ import type { ChangedAddress } from 'fhir-ops/internal/storage'
 import { memberOf } from '../model/property.js'
 import type { KeptSubject } from './kept-subject.js'
 
-/** What is kept, with the types that it is of: that of the subjects first. */
+/** The kept subjects and the types of their resources, that of the subjects first. */
 interface Kept {
   readonly subjects: readonly KeptSubject[]
   readonly types: readonly { readonly type: string }[]
 }
 
-/** The ids of the subjects of whom something kept is no longer as it was: who had what has changed, who is referred to by it now, and who has changed. */
+/** The ids of the subjects affected by changes: those that had a changed resource, those to which one refers now, and those that changed themselves. */
 export async function touchedSubjects(
   ctx: OperationContext,
   { subjects, types }: Kept,

@@ -12,16 +12,16 @@ import { partsOf, referringOf, retrievePlans, searchFor, type Population, type T
 import type { RetrieverOptions } from './retrieve.js'
 import { bothNames, includesNames, trimmedElement, type ReadNames } from './trimmed.js'
 
-/** What is asked for: a population without conditions. */
+/** The requested population, which has no conditions. */
 export interface KeptAsked extends Pick<Population, 'requests' | 'type'> {
-  /** What of the resources may be read. */
+  /** Names of the elements that may be read. */
   readonly names: ReadNames
 }
 
 /** All subjects of a population, in the order of the storage. */
 export interface KeptPopulation {
   readonly subjects: readonly KeptSubject[]
-  /** Where in `resources` a type is. */
+  /** Index of each type in `resources`. */
   readonly places: ReadonlyMap<string, number>
   readonly views: KeptViews
 }
@@ -29,10 +29,10 @@ export interface KeptPopulation {
 /** Keeps populations of storages from one evaluation to the next. */
 export interface KeptPopulations {
   /**
-   * A population as it is stored now; only what has changed is read. `undefined` where it is not kept: it takes more than the memory, the storage
+   * Returns a population in its current state; only changed resources are read. `undefined` if it is not kept: it needs too much memory, the storage
    * does not report changes, or another evaluation is reading it.
    *
-   * @throws {OperationError} what `ctx.authorize` throws for a type that the caller may not search; what the storage throws.
+   * @throws {OperationError} errors of `ctx.authorize` for a type that the caller may not search, and of the storage.
    */
   current(ctx: OperationContext, options: RetrieverOptions, asked: KeptAsked): Promise<KeptPopulation | undefined>
 }
@@ -42,24 +42,24 @@ interface KeptType extends TypePlan {
   readonly names: ReadNames
 }
 
-/** What is kept of one storage, of subjects of one type. */
+/** The kept population of one storage and one type of subjects. */
 interface Shelf {
-  /** Types, with that of the subjects, which has no searches, first. */
+  /** The kept types. The first is that of the subjects, which has no searches. */
   types: readonly KeptType[]
   subjects: readonly KeptSubject[]
-  /** Up to where changes were read; absent while nothing is kept. */
+  /** Position up to which changes were read; absent while nothing is kept. */
   mark: string | undefined
   bytes: number
-  /** What retrieves find of the subjects. */
+  /** The results of retrieves for the subjects. */
   views: KeptViews
   isFilling: boolean
-  /** What was asked for when it became too much. */
+  /** Keys of the requests that needed too much memory. */
   tooMuch: ReadonlySet<string>
   turn: Promise<unknown>
 }
 
 /**
- * @param maxBytes Most memory that all populations take together, by an estimate; who was not asked for longest goes first.
+ * @param maxBytes Maximum memory of all populations together, estimated; the least recently used are dropped first.
  */
 export function createKeptPopulations(maxBytes: number): KeptPopulations {
   const shelves = new WeakMap<OperationContext['storage'], WeakMap<TypeModel, Map<string, Shelf>>>()
@@ -120,7 +120,7 @@ function populationOn({ subjects, types, views }: Shelf): KeptPopulation {
   return { subjects, places: new Map(types.slice(1).map(({ type }, place) => [type, place])), views }
 }
 
-/** What retrieves find can be found again, and what follows from a resource. Evaluations that are under way go on with theirs. */
+/** Drops results of retrieves and computed values, which can be computed again. Running evaluations continue with their own. */
 function forgetViews(shelf: Shelf): void {
   shelf.subjects = shelf.subjects.map(({ subject, resources, ...kept }) => ({
     ...kept,
@@ -148,14 +148,14 @@ interface Bringing {
   /** Finds the population. */
   readonly query: SearchQuery
   readonly wanted: readonly KeptType[]
-  /** Whether the shelf may take this many bytes; others are emptied for it. */
+  /** Whether the shelf may use this many bytes; other shelves are emptied for it. */
   readonly makeRoom: (shelf: Shelf, bytes: number) => boolean
 }
 
-/** When one of this many kept subjects has changed, reading all is faster than reading some. */
+/** If one in this many kept subjects has changed, reading all is faster than reading some. */
 const MANY = 4
 
-/** @returns Whether all that is wanted is kept as it is now. */
+/** @returns Whether everything that is wanted is now kept in its current state. */
 async function broughtUpToDate(ctx: OperationContext, shelf: Shelf, bringing: Bringing): Promise<boolean> {
   const changes = await ctx.storage.changes?.(shelf.mark)
   if (changes === undefined) return false
@@ -167,7 +167,7 @@ async function broughtUpToDate(ctx: OperationContext, shelf: Shelf, bringing: Br
   if (touched.size > 0) {
     const read = new Map<string, KeptSubject>()
     for await (const one of readSubjects(ctx, { ...bringing, types, ids: touched })) read.set(one.id, one)
-    // Meanwhile another population may have taken its memory.
+    // Another population may have taken its memory in the meantime.
     if (shelf.subjects !== subjects) return await filled(ctx, shelf, { ...bringing, types, mark })
     shelf.subjects = replaced(subjects, touched, read)
     shelf.bytes = bytesOf(shelf.subjects)
@@ -178,7 +178,7 @@ async function broughtUpToDate(ctx: OperationContext, shelf: Shelf, bringing: Br
   return false
 }
 
-/** The types that are kept when these are, too: the same list where they are already. */
+/** Adds wanted types to the kept ones; returns the same list if it already has them. */
 function withWanted(types: readonly KeptType[], wanted: readonly KeptType[]): readonly KeptType[] {
   const isKept = wanted.every(({ type, searches, names }) => {
     const own = types.find((one) => one.type === type)
@@ -202,7 +202,7 @@ interface Filling extends Bringing, Pick<Shelf, 'types'> {
   readonly mark: string
 }
 
-/** Reads all; what is kept goes first, as both may be too much. */
+/** Reads everything. The kept subjects are dropped first, because both together may need too much memory. */
 async function filled(ctx: OperationContext, shelf: Shelf, filling: Filling): Promise<boolean> {
   empty(shelf)
   shelf.isFilling = true
@@ -242,7 +242,7 @@ async function* readSubjects(ctx: OperationContext, { options, query, types, ids
     }
 }
 
-/** For each type, what of it was found. */
+/** The resources that were found, by type. */
 function trimmedByType(
   { model }: RetrieverOptions,
   types: readonly KeptType[],
@@ -257,7 +257,7 @@ function trimmedByType(
   )
 }
 
-/** Bytes of what holds a subject, and of what holds an element. */
+/** Bytes of the objects around a subject and around an element. */
 const SUBJECT_BYTES = 160
 const ELEMENT_BYTES = 48
 
@@ -267,7 +267,7 @@ function keptSubject(id: string, subject: FhirElement, resources: readonly (read
   return { id, subject, resources, bytes, views: [] }
 }
 
-/** In the order of ids, which is that of the storages that report changes. */
+/** Replaces subjects in the order of ids, which is the order of storages that report changes. */
 function replaced(
   subjects: readonly KeptSubject[],
   touched: ReadonlySet<string>,

@@ -1,20 +1,20 @@
 import type { FhirElement } from '../values/value.js'
 
-/** What one retrieve finds of a subject whatever the period is, with the first and last moment of each resource in milliseconds since 1970. */
+/** The resources that a retrieve finds for a subject in any period, with the first and last moment of each in milliseconds since 1970. */
 export interface KeptView {
   readonly found: readonly FhirElement[]
-  /** In the order of `found`, not a number where it is not known; none where no dates are asked for. */
+  /** In the order of `found`; `NaN` if unknown; empty if the retrieve has no condition on dates. */
   readonly starts: readonly number[]
   readonly ends: readonly number[]
 }
 
-/** One subject with what was read of it, which is never changed. */
+/** One subject with its resources, which never change. */
 export interface KeptSubject {
   readonly id: string
   readonly subject: FhirElement
-  /** For each type that is kept, by its place, what refers to the subject. */
+  /** For each kept type, by its index, the resources that refer to the subject. */
   readonly resources: readonly (readonly FhirElement[])[]
   readonly bytes: number
-  /** What retrieves find of it, by the places that they have in the views of the population, as far as that was asked for. */
+  /** Results of retrieves that were requested, by their index in the views of the population. */
   readonly views: (KeptView | undefined)[]
 }

@@ -8,18 +8,18 @@ import type { FhirElement } from '../values/value.js'
 import type { KeptSubject, KeptView } from './kept-subject.js'
 import { selected, type RetrieverOptions } from './retrieve.js'
 
-/** What a retrieve finds among the resources of its type that are kept of a subject; with the condition of the query over it, what meets that. */
+/** Returns the resources that a retrieve finds among the kept ones of a subject; with `meets`, only those that meet the condition of the query over it. */
 export type KeptRetrieve = (subject: KeptSubject, resources: readonly FhirElement[], meets?: Meets) => readonly FhirElement[]
 
-/** Looks once at each resource of a kept population for what retrieves ask of codes and dates, so that evaluations of other periods compare numbers. */
+/** Tests codes and reads dates of each resource of a kept population once for each retrieve, so that evaluations for other periods only compare numbers. */
 export interface KeptViews {
-  /** `undefined` for a retrieve whose codes only its evaluation shows. */
+  /** `undefined` for a retrieve whose codes are known only during evaluation. */
   retrieve(request: RetrieveRequest, options: RetrieverOptions): KeptRetrieve | undefined
-  /** The values that follow from one resource alone, as far as units are converted in this way. */
+  /** The values that depend on one resource alone, for this conversion of units. */
   values(convert: UnitConversion): KeptValues
-  /** How much memory the views take, by an estimate. Those of subjects that are kept no longer count until all are forgotten. */
+  /** Estimated memory of the views. Views of subjects that are no longer kept count until all are dropped. */
   bytes(): number
-  /** How much they may take from now on; what is beyond is made each time. */
+  /** Sets the maximum memory. Views beyond it are computed for each evaluation. */
   limit(bytes: number): void
 }
 
@@ -27,7 +27,7 @@ const VIEW_BYTES = 160
 const ROW_BYTES = 24
 const CHARACTER_BYTES = 2
 
-/** Begins the views of a population, whose subjects have none. */
+/** Creates the views of a population, whose subjects have none yet. */
 export function createKeptViews(): KeptViews {
   const places = new Map<string, number>()
   const room: Room = { used: 0, most: Infinity }
@@ -94,9 +94,9 @@ function createKeptValues(room: Room, newPlace: () => number): KeptValues {
   }
 }
 
-/** What a retrieve asks that is the same for all periods. */
+/** The conditions of a retrieve that are the same for all periods. */
 interface Settled {
-  /** What it is known by. */
+  /** Equal for equal conditions. */
   readonly key: unknown
   /** The element whose dates are compared. */
   readonly path: string | undefined
@@ -133,7 +133,7 @@ function viewOf(resources: readonly FhirElement[], { path, types, tests }: Settl
   return { found, starts: spans.map(([start]) => start), ends: spans.map(([, end]) => end) }
 }
 
-/** Whether a resource has one of the codes; of what is absent it is not known here, as conditions on it are null. */
+/** Whether a resource has one of the codes; unknown if the element is absent, because conditions on it are then null. */
 function answerOf(resource: FhirElement, { path, codes = [] }: Narrowing): 'no' | 'unknown' | 'yes' {
   const [slot, ...others] = resource.type.elements.get(path) ?? []
   const isCode = slot?.type === 'code' && !slot.isCollection && others.length === 0
@@ -145,7 +145,7 @@ function answerOf(resource: FhirElement, { path, codes = [] }: Narrowing): 'no' 
 type Span = readonly [start: number, end: number]
 
 const UNKNOWN: Span = [Number.NaN, Number.NaN]
-/** Of resources that are not asked for dates. */
+/** The span of resources whose dates do not matter. */
 const ALWAYS: Span = [0, 0]
 
 interface Dated {
@@ -154,7 +154,7 @@ interface Dated {
   readonly offset: number
 }
 
-/** The first and last moment of a date or period, as far as they are known; where conditions are to be known to hold, to the day at least. */
+/** The first and last moment of a date or period, as far as known. If results of conditions are to be known, dates need at least a day. */
 function spanOf({ type, json }: FhirElement, { path, types, offset }: Dated): Span {
   const slots = type.elements.get(path) ?? []
   const slot = slots.find(({ jsonName }) => memberOf(json, jsonName) !== undefined)
@@ -165,15 +165,15 @@ function spanOf({ type, json }: FhirElement, { path, types, offset }: Dated): Sp
   const [first, last] = [start, end].map((text) => (typeof text === 'string' ? parseDateTime(text, offset) : undefined))
   const isKnown = (moment: Temporal | undefined): moment is Temporal =>
     moment !== undefined && (types === undefined || moment.precision >= DAY)
-  // Of a period that ends before it begins, some comparisons look at the one end and some at the other.
+  // For a period that ends before it begins, some comparisons use the one end and some the other.
   if (first !== undefined && last !== undefined && first.low > last.high) return UNKNOWN
   return [isKnown(first) ? first.low : Number.NaN, isKnown(last) ? last.high : Number.NaN]
 }
 
-/** Offsets make up to a day, comparisons by days another one. */
+/** Offsets shift a moment by up to a day, and comparisons by days by another one. */
 const MARGIN_MS = 3 * 86_400_000
 
-/** What the dates of an element must be at least and at most to meet a condition, and what is enough for it. */
+/** Limits on the dates of an element that are necessary to meet a condition, and limits that are sufficient. */
 interface Bounds {
   readonly from: number
   readonly to: number
@@ -198,7 +198,10 @@ function boundsOf(narrowing: readonly Narrowing[], path: string | undefined): Bo
 
 type Pick = (one: Narrowing) => number | undefined
 
-/** What is not out of the bounds; with a condition, what meets it, which is asked where the dates are not enough to know. What is not known is not a number, and no comparison with it is true. */
+/**
+ * The resources within the necessary bounds. With a condition, those that meet it, which is evaluated only if the dates do not decide. Unknown dates are `NaN`,
+ * so no comparison with them is true.
+ */
 function within({ found, starts, ends }: KeptView, { from, to, enough }: Bounds, meets: Meets | undefined): readonly FhirElement[] {
   if (starts.length === 0) return found
   const { startFrom, startTo, endFrom, endTo } = enough

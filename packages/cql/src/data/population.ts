@@ -12,15 +12,15 @@ import { storedRecords, type FindRead, type Records } from './records.js'
 import { conditionsOf } from './retrieve-search.js'
 import { selected, type RetrieverOptions } from './retrieve.js'
 
-/** Who a population consists of, and what is retrieved of everybody. */
+/** The subjects of a population, and the retrieves for all of them. */
 export interface Population {
   readonly type: string
   /** Parameters of the search for the subjects. */
   readonly conditions: readonly (readonly [name: string, value: string])[]
   readonly requests: readonly RetrieveRequest[]
-  /** Only these of them, by id. */
+  /** Only the subjects with these ids. */
   readonly ids: ReadonlySet<string> | 'all'
-  /** Only those who meet this too. */
+  /** Only subjects that also meet this condition. */
   readonly among?: Condition | undefined
 }
 
@@ -32,10 +32,10 @@ export interface SubjectRecords {
 }
 
 /**
- * Goes through a population, in the order of the storage: subjects come in pages, with all that retrieves may find of them, as far as
+ * Yields the subjects of a population in the order of the storage. They are read in pages, with all resources that retrieves may find, as far as
  * codes and date ranges of retrieves are known.
  *
- * @throws {OperationError} what `ctx.authorize` throws for a type that the caller may not search; what the storage throws.
+ * @throws {OperationError} errors of `ctx.authorize` for a type that the caller may not search, and of the storage.
  */
 export async function* populationRecords(
   ctx: OperationContext,
@@ -55,7 +55,7 @@ export async function* populationRecords(
   for (const part of partsOf(query, ids)) for await (const items of scanPages(ctx.storage, { ...part, referring })) yield recordsIn(items)
 }
 
-/** Who is asked for, as a search. */
+/** The search for the subjects. */
 export async function searchFor(
   ctx: OperationContext,
   { type, conditions, among }: Pick<Population, 'among' | 'conditions' | 'type'>,
@@ -70,7 +70,7 @@ export async function searchFor(
 const NAMED_AT_ONCE = 2_000
 
 /**
- * The ids of the subjects that are in a part; nothing else is read of them.
+ * The ids of the subjects in a part; nothing else of them is read.
  *
  * @throws {OperationError} as `populationRecords`.
  */
@@ -91,15 +91,15 @@ export async function idsInPart(
   return ids
 }
 
-/** The subjects of a query who meet a condition too. */
+/** The query for those subjects that also meet a condition. */
 export function narrowed({ type, where }: SearchQuery, among: Condition): SearchQuery {
   return { type, where: { kind: 'and', conditions: [where, among] } }
 }
 
-/** How many ids a query names. */
+/** Maximum number of ids in a query. */
 const IDS_AT_ONCE = 500
 
-/** The queries that find all of the subjects together. */
+/** The queries that together find all subjects. */
 export function partsOf({ type, where, parameters }: SearchQuery, ids: ReadonlySet<string> | 'all'): readonly SearchQuery[] {
   if (ids === 'all') return [{ type, where, ...(parameters !== undefined && { parameters }) }]
   const sorted = [...ids].toSorted()
@@ -114,7 +114,7 @@ export function partsOf({ type, where, parameters }: SearchQuery, ids: ReadonlyS
 }
 
 /**
- * How many subjects a population has.
+ * Counts the subjects of a population.
  *
  * @throws {OperationError} as `populationRecords`.
  */
@@ -128,16 +128,16 @@ export async function populationSize(
   return await ctx.storage.count(query)
 }
 
-/** What of a type refers to a subject and may be found by retrieves. */
+/** The resources of a type that refer to a subject and may be found by retrieves. */
 export interface TypePlan {
   readonly type: string
-  /** Search parameters by any of which it refers to a subject. */
+  /** Search parameters that refer to a subject. */
   readonly params: readonly string[]
   /** A search for each retrieve, by its conditions as JSON. */
   readonly searches: ReadonlyMap<string, SearchQuery>
 }
 
-/** For each type that is retrieved, what of it refers to a subject and may be found by a retrieve. */
+/** The plan of each retrieved type. */
 export async function retrievePlans(
   ctx: OperationContext,
   search: SearchOptions,
@@ -160,7 +160,7 @@ export async function retrievePlans(
   return plans
 }
 
-/** What is found by any of the searches. */
+/** The resources that any of the searches finds. */
 export function referringOf({ type, params, searches }: TypePlan): Referring {
   const queries = [...searches.values()]
   const [only] = queries
@@ -171,15 +171,15 @@ export function referringOf({ type, params, searches }: TypePlan): Referring {
   return { ...found, params }
 }
 
-/** What was read of one subject. */
+/** The resources that were read for one subject. */
 interface Read {
   readonly subject: FhirElement
   readonly found: readonly StoredResource[]
-  /** The types of which all was read. */
+  /** The types of which all resources were read. */
   readonly types: ReadonlySet<string>
 }
 
-/** Texts become elements when a retrieve asks for their type. */
+/** Finds resources among those that were read. Texts become elements when a retrieve requests their type. */
 function findIn({ subject, found, types }: Read, options: RetrieverOptions): FindRead {
   const known = new Map<string, readonly FhirElement[]>([[subject.type.name, [subject]]])
   return (request) => {

@@ -9,17 +9,17 @@ import { memberOf } from '../model/property.js'
 import type { FhirElement } from '../values/value.js'
 
 /**
- * What a retrieve by profile (`[ServiceNotRequested]`) finds of the resources of its type: those that have what the profile fixes, where the profile is known
- * (`fixed`), those that say in `meta.profile` that they are of it (`declared`), or all (`any`).
+ * Which resources of its type a retrieve by profile (`[ServiceNotRequested]`) finds: those with the values that the profile fixes, if the profile is known
+ * (`fixed`), those that declare the profile in `meta.profile` (`declared`), or all (`any`).
  */
 export type RetrievedProfiles = 'any' | 'declared' | 'fixed'
 
-/** What the option is, in plain JavaScript. */
+/** Shape of the option, for checks of plain JavaScript. */
 export const RETRIEVED_PROFILES: MemberKind = oneOf('any', 'declared', 'fixed')
 
 /** The profiles that retrieves name. */
 export interface Profiles {
-  /** The test of a profile, which asks for nothing before `load`. */
+  /** Returns the test of a profile. With the mode `fixed`, it accepts all resources before `load`. */
   test(canonical: string): ProfileTest
   /** @throws {OperationError} `too-costly` for a profile that fixes more than 5,000 characters. */
   load(): Promise<void>
@@ -27,12 +27,12 @@ export interface Profiles {
 
 /** A value that a profile fixes within an item of an element. */
 interface Fixed {
-  /** The elements from the item to the value; none for the item itself. */
+  /** Names of the elements from the item to the value; empty for the item itself. */
   readonly path: readonly string[]
   readonly value: unknown
 }
 
-/** Values that a profile fixes in an element right below the resource: each of its items has them or, where they are those of a slice, some item. */
+/** Values that a profile fixes in an element directly below the resource. Every item must have them; if they belong to a slice, at least one item. */
 interface FixedItem {
   /** Name in JSON. */
   readonly element: string
@@ -41,10 +41,10 @@ interface FixedItem {
   readonly values: readonly Fixed[]
 }
 
-/** Characters of what a profile fixes, which is compared with each resource that a retrieve may find. Published profiles have some hundred. */
+/** Maximum number of characters that a profile fixes, as they are compared with each candidate of a retrieve. Published profiles have some hundred. */
 const MAX_TEXT = 5_000
 
-/** Reads profiles through the content of a context. Like the definitions that `$validate` uses, they need no rights. */
+/** Reads profiles from the content of a context. Like the definitions that `$validate` uses, they require no rights. */
 export function createProfiles(ctx: OperationContext, mode: RetrievedProfiles): Profiles {
   const asked = new Map<string, FixedItem[]>()
   return {
@@ -88,17 +88,17 @@ function valuesAt(value: unknown, [name, ...path]: readonly string[]): readonly 
   return name === undefined ? [value] : valuesAt(memberOf(value, name), path)
 }
 
-/** As patterns are met: every member and item of the pattern is there, others may be. */
+/** Whether a value matches a pattern: it has every member and item of the pattern, and may have others. */
 function matches(value: unknown, pattern: unknown): boolean {
   if (Array.isArray(pattern)) return Array.isArray(value) && pattern.every((part) => value.some((item) => matches(item, part)))
   if (isNode(pattern)) return Object.entries(pattern).every(([name, part]) => matches(memberOf(value, name), part))
   return value === pattern
 }
 
-/** A profile is based on others so often at most. */
+/** Maximum number of profiles in a chain of base definitions. */
 const MAX_BASES = 20
 
-/** What a profile and those that it is based on fix; nothing where it is not known. */
+/** The values that a profile and its base profiles fix; empty if it is not known. */
 async function fixedBy(ctx: OperationContext, profile: string): Promise<readonly FixedItem[]> {
   const items: FixedItem[] = []
   let next: string | undefined = profile
@@ -126,7 +126,7 @@ function fixedItems(elements: readonly ElmNode[]): readonly FixedItem[] {
     const [type = '', root, ...below] = (textAt(element, 'id') ?? '').split('.')
     const value = fixedValue(element, root)
     const [name = '', slice] = root?.split(':') ?? []
-    // What is in a part that may be absent need not be there.
+    // A value within an optional element is not required.
     const above = below.map((_, at) => [type, root, ...below.slice(0, at + 1)].join('.'))
     const isSlice = slice !== undefined
     if (value === undefined || name.includes('[') || !above.every(isNeeded) || (isSlice && !isNeeded(`${type}.${root}`))) continue
@@ -138,7 +138,7 @@ function fixedItems(elements: readonly ElmNode[]): readonly FixedItem[] {
   return [...items.values()]
 }
 
-/** The value that an element fixes; of an extension, by its profile, the object that has its url. */
+/** The value that an element fixes. For an extension with a profile, this is an object with its url. */
 function fixedValue(element: ElmNode, root: string | undefined): unknown {
   const name = Object.keys(element).find((member) => /^(?:fixed|pattern)[A-Z]/.test(member))
   if (name !== undefined) return element[name]

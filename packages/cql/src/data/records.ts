@@ -20,16 +20,16 @@ export interface SubjectReference {
 
 /** The resources that retrieves read: those of one subject and those of no subject. */
 export interface Records {
-  /** What a retrieve finds. @throws {MissingRecords} when its resources were not read yet. */
+  /** Returns the resources of a retrieve. @throws {MissingRecords} if they were not read yet. */
   readonly retrieve: (request: RetrieveRequest) => readonly FhirElement[]
-  /** As in an evaluation; absent where nothing is known of resources beforehand. */
+  /** As in `Evaluation`; absent if no results of conditions are known in advance. */
   readonly sift?: Evaluation['sift']
   readonly keptValues?: Evaluation['keptValues']
   /**
-   * Evaluates. What is needed is read when a retrieve asks for it, so an evaluation that needs no more ends early; definitions that were
-   * already evaluated are not evaluated again.
+   * Evaluates. Resources are read when a retrieve needs them, so nothing is read that is not needed. Definitions that were already evaluated are not
+   * evaluated again.
    *
-   * @throws {OperationError} `too-costly` for more than `limits.maxExpansion` resources of a type; what `ctx.authorize` throws for a type that
+   * @throws {OperationError} `too-costly` for more than `limits.maxExpansion` resources of a type; errors of `ctx.authorize` for a type that
    *   the caller may not search.
    */
   evaluate<T>(evaluation: () => T): Promise<T> | T
@@ -38,7 +38,7 @@ export interface Records {
 /** Thrown by a retrieve whose resources must be read first. */
 class MissingRecords extends Error {
   readonly type: string
-  /** Whose resources; all when absent. */
+  /** The resource to which they belong; if absent, all resources of the type are missing. */
   readonly holder: SubjectReference | undefined
 
   constructor(type: string, holder: SubjectReference | undefined) {
@@ -52,10 +52,10 @@ type Known = Map<string, readonly FhirElement[]>
 
 const PAGE = 500
 
-/** What a retrieve finds among the resources of a subject that were read already; `undefined` where those of its type were not. */
+/** Returns the resources of a retrieve among those of a subject that were read; `undefined` if those of its type were not. */
 export type FindRead = (request: RetrieveRequest) => readonly FhirElement[] | undefined
 
-/** Begins the records of one subject after the other. Resources that belong to no subject are read once. */
+/** Returns a function that creates the records of the next subject. Resources that belong to no subject are read once. */
 export function storedRecords(
   ctx: OperationContext,
   options: RetrieverOptions,
@@ -81,9 +81,9 @@ export function storedRecords(
   }
 }
 
-/** Resources that did not come with a subject. */
+/** Resources that were not read together with a subject. */
 interface FurtherRecords {
-  /** Those of the type of a retrieve. @throws {MissingRecords} when they were not read yet. */
+  /** Returns those of the type of a retrieve. @throws {MissingRecords} if they were not read yet. */
   find(request: RetrieveRequest): readonly FhirElement[]
   readonly read: (missing: MissingRecords) => Promise<void>
 }
@@ -117,7 +117,7 @@ interface Missing extends Pick<FurtherRecords, 'read'> {
   readonly missing: MissingRecords
 }
 
-/** Evaluates again when what was missing is read. */
+/** Reads the missing resources and evaluates again, until nothing is missing. */
 async function evaluatedWith<T>(ctx: OperationContext, evaluation: () => T, { missing, read }: Missing): Promise<T> {
   const pace = createPace(ctx)
   for (let next = missing; ;) {
@@ -132,7 +132,7 @@ async function evaluatedWith<T>(ctx: OperationContext, evaluation: () => T, { mi
   }
 }
 
-/** Whose resources a retrieve is about: those of the resource that it names, or of the subject; `undefined` for all. */
+/** The resource whose resources are retrieved: the one that the retrieve names, or the subject; `undefined` for all. */
 function holderOf(
   { type, unfiltered, context }: RetrieveRequest,
   subject: SubjectReference | undefined,
@@ -144,7 +144,7 @@ function holderOf(
   return isOwn ? subject : undefined
 }
 
-/** Whether resources of a type say which patient they are about. */
+/** Whether resources of a type refer to the patient that they are about. */
 function isAboutPatient(model: RetrieverOptions['model'], { type }: SubjectReference): boolean {
   const elements = model.type(type)?.elements
   return elements !== undefined && PATIENT_ELEMENTS.some((name) => elements.has(name))
@@ -153,8 +153,8 @@ function isAboutPatient(model: RetrieverOptions['model'], { type }: SubjectRefer
 const PATIENT_ELEMENTS = ['subject', 'patient'] as const
 
 /**
- * Records over resources that come with a call. With a subject, what is another one, or names another one (a patient as its `subject` or `patient`), is
- * retrieved only by what asks for the resources of all; what names none belongs to it.
+ * Creates the records for resources that are part of a call. With a subject, resources that are another subject, or refer to another one (a patient as
+ * `subject` or `patient`), are found only by retrieves of all subjects' resources; resources that refer to none belong to the subject.
  */
 export function givenRecords(resources: readonly FhirElement[], subject: FhirElement | undefined, options: RetrieverOptions): Records {
   const byType = Map.groupBy(resources, ({ type }) => type.name)
@@ -174,7 +174,7 @@ export function givenRecords(resources: readonly FhirElement[], subject: FhirEle
   }
 }
 
-/** Resources that come with a call, and those in the storage that do not come with it. */
+/** Combines the resources of a call with those in the storage; a resource of the call replaces the stored one. */
 export function joinedRecords(stored: Records, given: { readonly resources: readonly FhirElement[]; readonly records: Records }): Records {
   const keyOf = (resource: FhirElement): string => `${resource.type.name}/${String(memberOf(resource.json, 'id'))}`
   const replaced = new Set(given.resources.map(keyOf))
@@ -187,7 +187,7 @@ export function joinedRecords(stored: Records, given: { readonly resources: read
   }
 }
 
-/** True of a resource that is another subject of the same type, or says that it is about another patient, or refers to others of that type only. */
+/** True if a resource is another subject of the same type, is about another patient, or refers only to other subjects of that type. */
 function isOfAnother(resource: FhirElement, subject: SubjectReference): boolean {
   const own = referenceOf(resource)
   if (own.type === subject.type) return own.id !== subject.id
@@ -196,7 +196,7 @@ function isOfAnother(resource: FhirElement, subject: SubjectReference): boolean 
   return sameType.size > 0 && !sameType.has(subject.id)
 }
 
-/** The ids of all resources of a type to which something within refers. */
+/** The ids of all resources of a type to which a value refers. */
 function idsIn(json: unknown, type: string): ReadonlySet<string> {
   const found = new Set<string>()
   addReferences(json, type, found)
@@ -204,9 +204,9 @@ function idsIn(json: unknown, type: string): ReadonlySet<string> {
 }
 
 /**
- * The subject of an evaluation.
+ * Reads the subject of an evaluation.
  *
- * @throws {OperationError} `content-not-found` when there is no such subject; what `ctx.authorize` throws.
+ * @throws {OperationError} `content-not-found` if the subject does not exist; errors of `ctx.authorize`.
  */
 export async function readSubject(ctx: OperationContext, { model }: RetrieverOptions, subject: SubjectReference): Promise<FhirElement> {
   const stored = isHidden(ctx, subject.type, subject.id) ? undefined : await ctx.storage.read(subject.type, subject.id)

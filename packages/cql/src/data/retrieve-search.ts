@@ -6,7 +6,7 @@ import type { SearchPair } from 'fhir-ops/internal/search'
 import type { NarrowingDates, RetrieveRequest } from '../compile/compiler.js'
 import { isInterval, isTemporal } from '../values/value.js'
 
-/** A retrieve as a search that finds at least what it finds: by its codes and its date range, as far as these are known. */
+/** The conditions of a search that finds at least the resources of a retrieve, from its codes and date range as far as these are known. */
 export function conditionsOf(search: SearchOptions, model: TypeModel, request: RetrieveRequest): readonly SearchPair[] {
   const { type, narrowing = [] } = request
   return requirementConditions(search, {
@@ -20,8 +20,8 @@ export function conditionsOf(search: SearchOptions, model: TypeModel, request: R
 }
 
 /**
- * Whether that search finds nothing else: the retrieve asks for no dates and nothing that a profile fixes, and all that it and the condition of its query ask for are codes of
- * elements which search parameters look at.
+ * Whether that search finds exactly the resources of the retrieve: it has no conditions on dates and no values fixed by a profile, and its other conditions,
+ * with those of its query, are all on codes of elements that have search parameters.
  *
  * @param conjuncts How many conditions the query has, all of which must hold.
  */
@@ -41,7 +41,7 @@ export function isExactSearch(search: SearchOptions, model: TypeModel, request: 
   )
 }
 
-/** Whether a search finds what has one of some codes in an element that is a single code, and nothing else. */
+/** Whether a search finds exactly the resources with one of some codes in an element that is a single code. */
 export function isExactElement(search: SearchOptions, model: TypeModel, type: string, filter: DataRequirementCodeFilter): boolean {
   const slots = model.type(type)?.elements.get(filter.path ?? '') ?? []
   return slots.length === 1 && slots.every((slot) => slot.type === 'code' && !slot.isCollection) && isExactFilter(search, type, filter)
@@ -52,7 +52,7 @@ function codeFiltersOf(model: TypeModel, request: RetrieveRequest): DataRequirem
   return [...codeFilters(request), ...narrowing.flatMap(({ path, codes = [] }) => elementCodes(model, { type, path, codes }))]
 }
 
-/** Of elements that are codes, which are found as they are written. */
+/** Filters on elements of the type code, which are compared as written. */
 function elementCodes(
   model: TypeModel,
   { type, path, codes }: { readonly type: string; readonly path: string; readonly codes: readonly string[] },
@@ -70,7 +70,7 @@ function codeFilters({ codePath: path, listedCodes }: RetrieveRequest): DataRequ
 
 const MARGIN_MS = 86_400_000
 
-/** By days, and one more at both ends: times may have no offset, and days are compared as they are written. */
+/** Date filters by days, with one more day at both ends, because times may have no offset and days are compared as written. */
 function dateFilters({ datePath: path, listedRange }: RetrieveRequest): DataRequirementDateFilter[] {
   if (path === undefined || listedRange === undefined || !isInterval(listedRange)) return []
   const { low, high } = listedRange
@@ -83,7 +83,7 @@ function dateFilter(path: string, { from, to }: NarrowingDates): DataRequirement
   return { path, valuePeriod: { ...(start !== undefined && { start }), ...(end !== undefined && { end }) } }
 }
 
-/** Four digits are all that a search takes for a year. */
+/** The day of a moment, limited to years of four digits, which is all that a search accepts. */
 function dayOf(moment: number): string {
   const text = new Date(Math.min(Math.max(moment, FIRST_DAY), LAST_DAY)).toISOString()
   return text.slice(0, 10)

@@ -7,17 +7,17 @@ import { includes, pointIn, pointOrder } from '../values/interval.js'
 import type { UnitConversion } from '../values/units.js'
 import { isFhir, isInterval, isTemporal, type FhirElement, type Value } from '../values/value.js'
 
-/** What finding resources takes. */
+/** Options for finding resources. */
 export interface RetrieverOptions {
   readonly model: TypeModel
   readonly convert: UnitConversion
-  /** Offset in minutes of times that have none. */
+  /** Offset in minutes for times without one. */
   readonly offset: number
   /** How resources belong to the subject of the evaluation. */
   readonly links: SubjectLinks
 }
 
-/** What a retrieve finds among resources of its type: those of its profile, with its codes, in its date range. */
+/** Selects the resources of a retrieve from those of its type: by profile, codes and date range. */
 export function selected(resources: readonly FhirElement[], request: RetrieveRequest, options: RetrieverOptions): readonly FhirElement[] {
   const { codePath, codes, datePath, dateRange, ofProfile } = request
   if (codes === undefined && dateRange === null && ofProfile === undefined) return resources
@@ -29,7 +29,7 @@ export function selected(resources: readonly FhirElement[], request: RetrieveReq
   )
 }
 
-/** Read from the JSON: most of what is looked at is not found, and no element need be made of it. */
+/** Whether a resource has one of the codes. Reads the JSON without creating elements, because most resources do not match. */
 function hasCode({ type, json }: FhirElement, path: string, test: CodeTest): boolean {
   const slots = path.includes('.') ? undefined : type.elements.get(path)
   return slots?.some((slot) => isCoded(memberOf(json, slot.jsonName), slot.type, test)) === true
@@ -41,7 +41,7 @@ function isCoded(json: unknown, type: string, test: CodeTest): boolean {
   if (type === 'CodeableConcept') return isCoded(memberOf(json, 'coding'), 'Coding', test)
   if (typeof json === 'string') return test(undefined, json)
   const [code, system] = [memberOf(json, 'code'), memberOf(json, 'system')]
-  // A coding without system is of no known system: a population, which is searched by system and code, does not find it either.
+  // A coding without a system belongs to no known system. The search for a population, by system and code, does not find it either.
   return typeof code === 'string' && test(typeof system === 'string' ? system : '', code)
 }
 

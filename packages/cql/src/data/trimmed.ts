@@ -7,29 +7,29 @@ class TrimmedResource {
   readonly [member: string]: unknown
 }
 
-/** Thrown by who needs a resource as a whole and is given one that was trimmed. */
+/** Thrown if a whole resource is needed, but only a trimmed one is available. */
 export class WholeNeeded extends Error {
   constructor() {
     super('A resource is needed as a whole of which only some members were kept.')
   }
 }
 
-/** @throws {WholeNeeded} for JSON that was trimmed. */
+/** @throws {WholeNeeded} for trimmed JSON. */
 export function checkWhole(json: unknown): void {
   if (json instanceof TrimmedResource) throw new WholeNeeded()
 }
 
-/** Names of elements right below resources that may be read: `all`, or no others. */
+/** Names of elements directly below resources that may be read; `all` if any may be. */
 export type ReadNames = ReadonlySet<string> | 'all'
 
-/** Read of every resource. */
+/** Names that are read from every resource. */
 const ALWAYS = ['resourceType', 'id', 'code', 'subject', 'patient']
 
 const named = new WeakMap<ElmNode, ReadNames>()
 
 /**
- * The names by which libraries may read elements of resources: whatever stands anywhere in their ELM, without its source text, as a text or as part of a
- * dotted one, so that no way in which a node names an element is missed; `all` where elements are read without being named.
+ * The names with which libraries may read elements of resources: every string in their ELM, and every part of a dotted one, except for the source text, so
+ * that no way in which a node names an element is missed; `all` if elements are read without being named.
  */
 export function namesRead(libraries: readonly ElmNode[]): ReadNames {
   const all = new Set(ALWAYS)
@@ -42,7 +42,7 @@ export function namesRead(libraries: readonly ElmNode[]): ReadNames {
   return all
 }
 
-/** Members of nodes that name no element: the source text, and where nodes stand in it. */
+/** Members of nodes that do not name elements: the source text, and positions in it. */
 const NAMELESS: ReadonlySet<string> = new Set(['annotation', 'localId', 'locator'])
 
 function namesIn(library: ElmNode): ReadNames {
@@ -56,7 +56,7 @@ function namesIn(library: ElmNode): ReadNames {
   return names.has('Children') || names.has('Descendents') ? 'all' : names
 }
 
-/** Names of both. */
+/** The union of two sets of names. */
 export function bothNames(one: ReadNames, other: ReadNames): ReadNames {
   return one === 'all' || other === 'all' ? 'all' : new Set([...one, ...other])
 }
@@ -66,7 +66,7 @@ export function includesNames(names: ReadNames, asked: ReadNames): boolean {
   return names === 'all' || (asked !== 'all' && asked.isSubsetOf(names))
 }
 
-/** The members of a resource that may be read, in an object of its own, with which values are kept. */
+/** Copies the members of a resource that may be read to a new element, which also keeps values. */
 export function trimmedElement({ kind, type, json }: FhirElement, names: ReadNames): FhirElement {
   if (names === 'all' || !isNode(json)) return { kind, type, json, values: [] }
   const trimmed: Record<string, unknown> = Object.assign(new TrimmedResource())
@@ -74,7 +74,7 @@ export function trimmedElement({ kind, type, json }: FhirElement, names: ReadNam
   return { kind, type, json: trimmed, values: [] }
 }
 
-/** A choice is read by the name that all of its members have in common, what is next to a primitive by that of the primitive. */
+/** Whether a member is read. The members of a choice are read by their common name, and `_name` by the name of the primitive. */
 function isRead({ members }: TypeDefinition, member: string, names: ReadonlySet<string>): boolean {
   const plain = member.startsWith('_') ? member.slice(1) : member
   return names.has(plain) || names.has(members.get(plain)?.name ?? plain)

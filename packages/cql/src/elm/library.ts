@@ -1,22 +1,22 @@
 import { nodeAt, nodesAt, textAt, typeOf, type ElmNode } from './node.js'
 
-/** The library whose functions turn FHIR elements into System values. It is built in, for every version of it. */
+/** The library whose functions convert FHIR elements to System values. It is built in, for every version of it. */
 export const FHIR_HELPERS_LIBRARY = 'FHIRHelpers'
 
-/** Where a library lists what it declares. */
+/** The sections of a library with declarations. */
 export type ElmSection = 'includes' | 'parameters' | 'codeSystems' | 'valueSets' | 'codes' | 'concepts' | 'contexts' | 'statements'
 
-/** The library of an ELM document: that of `{ library: {...} }`, or the document itself. */
+/** The library of an ELM document: the member `library`, or the document itself. */
 export function libraryIn(elm: ElmNode): ElmNode {
   return nodeAt(elm, 'library') ?? elm
 }
 
-/** The identifier that a library states for itself; `undefined` when it has none. */
+/** The identifier of a library; `undefined` if it has none. */
 export function identifierOf(library: ElmNode): ElmNode | undefined {
   return nodeAt(library, 'identifier')
 }
 
-/** The parts of one library by section and name: libraries may define ten thousand things, and refer to each by its name. */
+/** The declarations of one section, with an index by name: libraries may have ten thousand, and refer to each by its name. */
 interface Declared {
   readonly all: readonly ElmNode[]
   readonly named: ReadonlyMap<string | undefined, readonly ElmNode[]>
@@ -36,12 +36,12 @@ function declaredIn(library: ElmNode, section: ElmSection): Declared {
   return made
 }
 
-/** What a section of a library declares, in its order. */
+/** The declarations in a section of a library, in their order. */
 export function definitionsIn(library: ElmNode, section: ElmSection): readonly ElmNode[] {
   return declaredIn(library, section).all
 }
 
-/** What a section declares under a name, includes under their local one; more than one only where functions are overloaded. */
+/** The declarations in a section with a name (for includes, the local name); several only for overloaded functions. */
 export function definitionsNamed(library: ElmNode, section: ElmSection, name: string | undefined): readonly ElmNode[] {
   return declaredIn(library, section).named.get(name) ?? []
 }
@@ -51,7 +51,7 @@ export function isFunction(def: ElmNode): boolean {
   return typeOf(def) === 'FunctionDef'
 }
 
-/** Names of the public definitions of a library, functions and contexts not among them. */
+/** Names of the public definitions of a library, without functions and contexts. */
 export function publicDefinitions(library: ElmNode): readonly string[] {
   return definitionsIn(library, 'statements')
     .filter((def) => !isFunction(def) && textAt(def, 'accessLevel') !== 'Private' && textAt(def, 'name') !== textAt(def, 'context'))
@@ -65,23 +65,23 @@ export function parameterNames(library: ElmNode): readonly string[] {
 
 /** A library that another includes. */
 export interface Include {
-  /** Its identifier without the namespace, however that is written. */
+  /** Its identifier without the namespace. */
   readonly id: string
   readonly version: string | undefined
 }
 
-/** What an entry of `includes` names. */
+/** The library that an entry of `includes` names. */
 export function includeOf(def: ElmNode): Include {
   return { id: (textAt(def, 'path') ?? '').split(/[./]/).at(-1) ?? '', version: textAt(def, 'version') }
 }
 
-/** What a library includes under a local name; `undefined` when there is nothing. */
+/** The library that is included under a local name; `undefined` if there is none. */
 export function includedAs(library: ElmNode, alias: string): Include | undefined {
   const [def] = definitionsNamed(library, 'includes', alias)
   return def === undefined ? undefined : includeOf(def)
 }
 
-/** Whether a node of a library is a call of FHIRHelpers, whatever that is called there. */
+/** Whether a node of a library calls a function of FHIRHelpers, under any local name. */
 export function isHelperCall(library: ElmNode, node: ElmNode): boolean {
   const alias = typeOf(node) === 'FunctionRef' ? textAt(node, 'libraryName') : undefined
   return alias !== undefined && includedAs(library, alias)?.id === FHIR_HELPERS_LIBRARY

@@ -1,12 +1,12 @@
-/** A node of an ELM document: an object with a `type`, as the JSON form of the specification writes it. */
+/** A node of an ELM document in its JSON form: an object with a `type`. */
 export interface ElmNode {
   readonly [member: string]: unknown
 }
 
-/** Deepest nesting of nodes that is followed. */
+/** Maximum nesting of nodes. */
 export const MAX_DEPTH = 400
 
-/** The node type: `Add`, `Query`; the empty text for parts that have none, such as sources of a query. */
+/** The node type: `Add`, `Query`; empty for parts without a type, such as sources of a query. */
 export function typeOf(node: ElmNode): string {
   return textAt(node, 'type') ?? ''
 }
@@ -22,7 +22,7 @@ export function nodeAt(node: ElmNode, member: string): ElmNode | undefined {
   return isNode(value) ? value : undefined
 }
 
-/** The nodes of a member that is a list of them; a single node counts as a list of one. */
+/** The nodes in a member that is a list of nodes; a single node counts as a list of one. */
 export function nodesAt(node: ElmNode, member: string): readonly ElmNode[] {
   const value = Object.hasOwn(node, member) ? node[member] : undefined
   if (Array.isArray(value)) return value.filter(isNode)
@@ -44,29 +44,29 @@ export function scalarAt(node: ElmNode, member: string): string | undefined {
   return text.includes('e') ? value.toFixed(8) : text
 }
 
-/** A member that is a boolean, however it is written. */
+/** A member that is a boolean, or a boolean written as a text. */
 export function flagAt(node: ElmNode, member: string): boolean | undefined {
   const value = Object.hasOwn(node, member) ? node[member] : undefined
   if (typeof value === 'boolean') return value
   return value === 'true' ? true : value === 'false' ? false : undefined
 }
 
-/** The name of a type without its namespace: `Integer` of `{urn:hl7-org:elm-types:r1}Integer`. */
+/** The name of a type without its namespace: `Integer` for `{urn:hl7-org:elm-types:r1}Integer`. */
 export function localName(qualified: string): string {
   return qualified.slice(qualified.indexOf('}') + 1)
 }
 
-/** The namespace of a type's name; empty when it has none. */
+/** The namespace of a type's name; empty if it has none. */
 export function namespaceOf(qualified: string): string {
   return qualified.startsWith('{') ? qualified.slice(1, qualified.indexOf('}')) : ''
 }
 
-/** Where a node stands in the CQL text (`4:11-4:17`) or, without locators, its local id. */
+/** The position of a node in the CQL text (`4:11-4:17`) or, without locators, its local id. */
 export function placeOf(node: ElmNode): string | undefined {
   return textAt(node, 'locator') ?? (textAt(node, 'localId') === undefined ? undefined : `#${textAt(node, 'localId')}`)
 }
 
-/** A copy whose locators are in the lines of another text. Without recursion: long expressions are nested as deep as they have operators. */
+/** Copies a tree with locators for the lines of another text. It does not recurse, because long expressions are nested as deep as they have operators. */
 export function withLines(root: ElmNode, lineOf: (line: number) => number): ElmNode {
   const copy: Record<string, unknown> = { ...root }
   const open = [copy]

@@ -4,7 +4,7 @@ import { localName, namespaceOf, nodeAt, nodesAt, textAt, typeOf, type ElmNode }
 /** The namespace of CQL's own types. */
 export const SYSTEM = 'urn:hl7-org:elm-types:r1'
 
-/** The elements of a tuple type in the order of their names, so that equal types are written alike. */
+/** The elements of a tuple type, sorted by name, so that equal types have equal texts. */
 export type TupleElements = readonly (readonly [name: string, type: TypeSpecifier])[]
 
 /** A type of CQL. */
@@ -15,10 +15,10 @@ export type TypeSpecifier =
   | { readonly kind: 'choice'; readonly choices: readonly TypeSpecifier[] }
   | { readonly kind: 'tuple'; readonly elements: TupleElements }
 
-/** Deepest nesting of a type. */
+/** Maximum nesting of a type. */
 const MAX_TYPE_DEPTH = 100
 
-/** Reads a type specifier node. @throws {OperationError} `definition-invalid` for one that is nested more than 100 deep. */
+/** Reads a type specifier node. @throws {OperationError} `definition-invalid` for a type that is nested more than 100 deep. */
 export function readTypeSpecifier(node: ElmNode, depth = 1): TypeSpecifier {
   if (depth > MAX_TYPE_DEPTH) throw invalidElm(node, `Types may be nested ${MAX_TYPE_DEPTH} deep.`)
   switch (typeOf(node)) {
@@ -42,7 +42,7 @@ export function namedType(qualified: string): TypeSpecifier {
   return { kind: 'named', namespace: namespaceOf(qualified), name: localName(qualified) }
 }
 
-/** The static type of an expression, where the translator wrote it down. */
+/** The static type of an expression, if the translator wrote it. */
 export function resultTypeOf(node: ElmNode): TypeSpecifier | undefined {
   const specifier = nodeAt(node, 'resultTypeSpecifier')
   if (specifier !== undefined) return readTypeSpecifier(specifier)
@@ -63,7 +63,7 @@ export function isSystem(type: TypeSpecifier | undefined, name: string): boolean
   return type?.kind === 'named' && type.namespace === SYSTEM && type.name === name
 }
 
-/** Older translators write the type of an element as `type`. */
+/** The elements of a tuple type. Older translators write the type of an element as `type`. */
 function tupleElements(node: ElmNode, depth: number): TupleElements {
   const elements = nodesAt(node, 'element').map((element) => {
     const member = nodeAt(element, 'elementType') === undefined ? 'type' : 'elementType'

@@ -39,7 +39,7 @@ export interface SubjectOptions {
   readonly read: Set<string>
 }
 
-/** Returns a function that evaluates a subject; its result is no promise if all needed resources were already read. */
+/** Returns a function that evaluates a subject; its result is not a promise if all needed resources were already read. */
 export function subjectEvaluator(
   ctx: OperationContext,
   work: MeasureWork,
