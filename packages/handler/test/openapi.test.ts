@@ -101,6 +101,11 @@ describe('the OpenAPI document', () => {
     expect(JSON.stringify(document)).not.toMatch(/secret/)
   })
 
+  it('says what operations take that store what they are given', () => {
+    const body = at(document.paths, '/fhir/R4/Measure/{id}/$submit-data', 'post', 'requestBody', 'content', 'application/fhir+json')
+    expect(body).toEqual({ schema: { $ref: '#/components/schemas/Measure-submit-data-input' } })
+  })
+
   it('demands a token, but for what everybody may ask', () => {
     const open = documented().filter(([method, path]) => at(document.paths, path, method.toLowerCase(), 'security') !== undefined)
     const isPublic = new Set(server.handler.routes.flatMap(({ access, path }) => (access === 'public' ? [path] : [])))

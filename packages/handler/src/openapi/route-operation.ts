@@ -139,7 +139,9 @@ const SCHEMAS: Readonly<Record<BodyKind, (documented: DocumentedRoute) => Schema
     () => ({ anyOf: [defined?.input ?? schemaRef('Parameters'), schemaRef('Resource')] }),
 }
 
-function storedSchema({ place, route }: DocumentedRoute): JsonObject {
+function storedSchema({ place, route, defined }: DocumentedRoute): JsonObject {
+  // What is submitted to an operation is not of the type in its path.
+  if (route.operation !== undefined) return defined?.input ?? schemaRef('Parameters')
   return resourceSchema(route.interaction === 'batch' ? 'Bundle' : (place.type ?? 'Resource'))
 }
 
