@@ -1,23 +1,23 @@
 import { localName, nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
 import type { ElmDefinition, ElmDefinitions } from './elm-libraries.js'
 
-/** The text of nodes, as their author wrote it. */
+/** The texts of nodes, as their author wrote them. */
 export interface ClauseTexts {
-  /** On one line, cut where it is long. */
+  /** Returns the text of a node on one line; a long one is truncated. */
   of(node: ElmNode, library: string): string
 }
 
-/** A part of a definition's text, and the `localId`s of the nodes that it is of, from the outermost. */
+/** A part of a definition's text, and the `localId`s of the nodes that contain it, the outermost first. */
 export interface AnnotatedPart {
   readonly text: string
   readonly ids: readonly string[]
 }
 
 const MAX_TEXT = 160
-/** Nesting of annotations that is followed; what is deeper is left out. */
+/** Maximum nesting of annotations; deeper ones are left out. */
 const MAX_DEPTH = 600
 
-/** Texts by the annotations of ELM; of nodes that have none, what they say in short. */
+/** Reads texts from the annotations of ELM. Nodes without annotations get a short description. */
 export function clauseTexts({ libraries, isHelper }: ElmDefinitions): ClauseTexts {
   const known = new Map<string, Texts>()
   const textsOf = (library: string): Texts => {
@@ -34,15 +34,15 @@ export function clauseTexts({ libraries, isHelper }: ElmDefinitions): ClauseText
 
 /** The texts of a library. */
 interface Texts {
-  /** By the `localId`s of its nodes. */
+  /** Texts by the `localId` of their node. */
   readonly texts: ReadonlyMap<string, string>
   readonly isHelper: (node: ElmNode) => boolean
 }
 
-/** What the annotation of an expression may begin with: that of a condition has its `where`, that of a constant its definition. */
+/** Possible start of an expression's annotation: that of a condition includes `where`, that of a constant its definition. */
 const HEAD = /^\s{0,9}(?:define (?:"[^"]{0,200}"|\w{1,200}):|where|such that)\s{1,9}/
 
-/** A text of one line, and no longer than what is shown. */
+/** Puts a text on one line, and truncates it. */
 export function cut(text: string, most: number = MAX_TEXT): string {
   const line = text
     .slice(0, most * 4)
@@ -51,7 +51,7 @@ export function cut(text: string, most: number = MAX_TEXT): string {
   return line.length <= most ? line : `${line.slice(0, most - 1)}…`
 }
 
-/** The text of a definition in parts; none when its ELM has no annotations. */
+/** The text of a definition in parts; empty if its ELM has no annotations. */
 export function annotatedParts({ node }: ElmDefinition): readonly AnnotatedPart[] {
   const parts: AnnotatedPart[] = []
   const visit = (part: ElmNode, outer: readonly string[], depth: number): void => {
@@ -66,7 +66,7 @@ export function annotatedParts({ node }: ElmDefinition): readonly AnnotatedPart[
   return parts
 }
 
-/** Most characters that are collected of one node; texts are shown in much less. */
+/** Maximum number of characters that are collected for one node; shown texts are much shorter. */
 const MAX_COLLECTED = 4 * MAX_TEXT
 
 function collectTexts({ node }: ElmDefinition, texts: Map<string, string>): void {
@@ -82,7 +82,7 @@ function collectTexts({ node }: ElmDefinition, texts: Map<string, string>): void
   for (const annotation of nodesAt(node, 'annotation')) for (const part of nodesAt(annotation, 's')) visit(part, 0)
 }
 
-/** What translators put around what is written. */
+/** Nodes that translators add around the written expression. */
 const AROUND: ReadonlySet<string> = new Set([
   'As',
   'ToList',

@@ -12,11 +12,11 @@ import type { Entry } from './trace.js'
 export interface Miss {
   readonly missedBy: MissedBy
   readonly distance?: { readonly value: number; readonly unit: string }
-  /** What was compared, in words. */
+  /** Describes what was compared. */
   readonly detail: string
 }
 
-/** What comparisons are described with. */
+/** Texts and context for the description of comparisons. */
 export interface Words {
   readonly texts: ClauseTexts
   readonly context: HelperContext
@@ -32,21 +32,21 @@ const OF_CONSTANTS: ReadonlyMap<string, readonly string[]> = new Map([
   ['As', ['operand']],
 ])
 
-/** Whether a node says what it is by itself. */
+/** Whether the text of a node already shows its value. */
 function isConstant(node: ElmNode): boolean {
   if (CONSTANTS.has(typeOf(node))) return true
   const members = OF_CONSTANTS.get(typeOf(node))
   return members !== undefined && members.every((member) => nodesAt(node, member).every((inner) => isConstant(inner)))
 }
 
-/** An operand with its text and, where it was evaluated, its value. */
+/** An operand with its text and, if it was evaluated, its value. */
 interface Operand {
   readonly node: ElmNode
   readonly text: string
   readonly value: Value | undefined
 }
 
-/** What a comparison compared, and how far it is from being true. */
+/** Describes what a comparison compared, and how far it is from being true. */
 export function missOf(entry: Entry, words: Words): Miss {
   const { texts, context } = words
   const { node, library } = entry.of
@@ -69,7 +69,7 @@ export function missOf(entry: Entry, words: Words): Miss {
   return measured([left.value, right?.value], entry, context) ?? operandValues(operands, entry, words)
 }
 
-/** The distance between two values, where there is one. */
+/** Describes the distance between two values; `undefined` if there is none. */
 function measured([left, right]: readonly [Value, Value | undefined], { value }: Entry, context: HelperContext): Miss | undefined {
   const gap = right === undefined || value !== false ? undefined : gapBetween(left, right)
   if (gap === undefined || right === undefined) return undefined
@@ -80,7 +80,7 @@ function measured([left, right]: readonly [Value, Value | undefined], { value }:
   }
 }
 
-/** The values of operands that are not what they are by themselves. */
+/** Describes the values of operands that are not constants. */
 function operandValues(operands: readonly Operand[], { of, value }: Entry, { texts, context }: Words): Miss {
   const facts = operands.flatMap(({ node, text, value: own }) =>
     own === undefined || isConstant(node) ? [] : [`${quote(text)} is ${shownValue(own, context)}`],
@@ -96,12 +96,12 @@ function kindOf(operand: Operand | undefined, isImprecise: boolean): MissedBy {
   return operand?.value !== undefined && isCoded(operand.value) ? 'code' : 'value'
 }
 
-/** A text between marks that say that it is CQL. */
+/** Marks a text as CQL. */
 export function quote(text: string): string {
   return `\`${text}\``
 }
 
-/** What a comparison compares. */
+/** The operands of a comparison. */
 export function operandNodes(node: ElmNode): readonly ElmNode[] {
   const code = nodeAt(node, 'code') ?? nodeAt(node, 'codes')
   return code === undefined ? nodesAt(node, 'operand') : [code]
@@ -112,16 +112,16 @@ function isCoded(value: Value): boolean {
   return isCode(value) || isConcept(value) || (isFhir(value) && (value.type.name === 'CodeableConcept' || value.type.name === 'Coding'))
 }
 
-/** A distance, and how it is said. */
+/** A distance, and its description. */
 export interface Gap {
   readonly kind: 'date' | 'value'
   readonly value: number
   readonly unit: string
-  /** Between the one and the other: `is 2 days before`. */
+  /** Relation of the first value to the second: `is 2 days before`. */
   readonly words: string
 }
 
-/** How far a date, period or amount is from another, or outside of an interval; `undefined` for what cannot be measured, and for what overlaps. */
+/** The distance of a date, period or amount from another, or from an interval; `undefined` if it cannot be measured, and if both overlap. */
 export function gapBetween(left: Value, right: Value): Gap | undefined {
   const [one, other] = [rangeOf(left), rangeOf(right)]
   if (one === undefined || other === undefined || one.isDate !== other.isDate || one.unit !== other.unit) return undefined
@@ -140,7 +140,7 @@ export function gapBetween(left: Value, right: Value): Gap | undefined {
   return one.high > other.high ? gap(other.high, one.high, `ends % ${above}`) : undefined
 }
 
-/** A distance as one number, to compare it with others: what cannot be measured is the furthest. */
+/** A distance as one number, for comparisons. A missing distance is the greatest. */
 export function hoursOf(distance: { readonly value: number; readonly unit: string } | undefined): number {
   return distance === undefined ? Number.MAX_VALUE : distance.value * (distance.unit.startsWith('day') ? 24 : 1)
 }
@@ -171,7 +171,7 @@ function rangeOfInterval(interval: Interval): Range | undefined {
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
 
-/** Whole days, begun ones counted; hours of what is less than a day, where times of day are known. */
+/** The time in days, rounded up; in hours if it is less than a day and times of day are known. */
 function timeBetween(from: number, to: number, finest: number): readonly [number, string] {
   const isDays = finest === DAY_MS || to - from >= DAY_MS
   const value = Math.max(1, Math.ceil((to - from) / (isDays ? DAY_MS : HOUR_MS)))

@@ -6,15 +6,15 @@ import { isList, type Value } from '../values/value.js'
 import { annotatedParts, clauseTexts } from './clause-text.js'
 import type { ElmDefinition, ElmDefinitions } from './elm-libraries.js'
 
-/** Counts what the clauses of libraries are, subject after subject. What it keeps is bounded by the number of clauses. */
+/** Counts the results of the clauses of libraries, subject by subject. Its memory is bounded by the number of clauses. */
 export interface ClauseCounter {
   readonly trace: NodeTrace
-  /** Ends a subject: what its clauses were is added to the counts. */
+  /** Ends a subject: adds the results of its clauses to the counts. */
   endSubject(): void
   coverage(definitions: ElmDefinitions): Coverage
 }
 
-/** What was seen of a clause: for the subject that is being evaluated, and how many subjects had each. */
+/** The results of a clause: `own` for the current subject, and the number of subjects with each. */
 interface Seen {
   own: number
   true: number
@@ -24,7 +24,7 @@ interface Seen {
 
 const [TRUE, FALSE, NULL] = [1, 2, 4]
 
-/** Begins to count. */
+/** Creates a counter. */
 export function clauseCounter(): ClauseCounter {
   const byNode = new Map<ElmNode, Seen>()
   const all: Seen[] = []
@@ -94,13 +94,13 @@ function coverageOf(definitions: ElmDefinitions, seen: ReadonlyMap<ElmNode, Seen
   return { subjects, libraries, omitted }
 }
 
-/** As in the text; the translator writes what is referred to before what refers to it. */
+/** Sorts definitions as in the text; the translator writes a definition before those that refer to it. */
 function inOrder(definitions: readonly ElmDefinition[]): readonly ElmDefinition[] {
   const lineOf = ({ node }: ElmDefinition): number => Number.parseInt(textAt(node, 'locator') ?? '0', 10)
   return definitions.toSorted((one, other) => lineOf(one) - lineOf(other))
 }
 
-/** A clause may be several nodes, which the translator made of one text: it is what the one that says most is. */
+/** The counts of a clause. The translator may create several nodes from one text; the one that was evaluated for most subjects counts. */
 function mostSeen(all: readonly Seen[], subjects: number): ClauseCounts {
   const counts = { true: 0, false: 0, null: 0 }
   for (const seen of all)
@@ -109,7 +109,7 @@ function mostSeen(all: readonly Seen[], subjects: number): ClauseCounts {
   return { ...counts, notEvaluated: subjects - counts.true - counts.false - counts.null }
 }
 
-/** Names and constants have no truth of their own. */
+/** Names and constants, which are not counted as clauses. */
 const NO_CLAUSES: ReadonlySet<string> = new Set([
   'Literal',
   'Null',
@@ -149,7 +149,7 @@ function clausesOf(expression: ElmNode): ReadonlyMap<string, readonly ElmNode[]>
   return clauses
 }
 
-/** The text of a definition, by the innermost clause that each part is of. */
+/** The text of a definition in parts, each with its innermost clause. */
 function sourceOf(definition: ElmDefinition, clauses: ReadonlyMap<string, unknown>, short: string): readonly SourcePart[] {
   const parts = annotatedParts(definition)
   if (parts.length === 0) return [{ text: `define "${definition.name}": ` }, { text: short, ...idAt(definition.expression, clauses) }]

@@ -2,7 +2,7 @@ import { definitionsIn, identifierOf, includedAs, isHelperCall, libraryIn } from
 import { nodeAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
 import type { LoadedLibrary } from '../libraries/content.js'
 
-/** Definitions and functions of libraries, by where they are. */
+/** The definitions and functions of libraries. */
 export interface ElmDefinitions {
   /** The libraries, the evaluated one first. */
   readonly libraries: readonly ElmLibrary[]
@@ -12,7 +12,7 @@ export interface ElmDefinitions {
   referred(node: ElmNode, library: string): ElmNode | undefined
   /** Whether a node of a library is a call of FHIRHelpers. */
   readonly isHelper: (node: ElmNode, library: string) => boolean
-  /** The definition that an expression is of. */
+  /** The definition with this expression. */
   ofRoot(node: ElmNode): ElmDefinition | undefined
 }
 
@@ -33,7 +33,7 @@ export interface ElmDefinition {
   readonly library: string
 }
 
-/** Reads the definitions of libraries and of all that they include. */
+/** Reads the definitions of libraries and of the libraries that they include. */
 export function elmDefinitions(loaded: readonly LoadedLibrary[]): ElmDefinitions {
   const libraries = new Map<string, ElmLibrary>()
   for (const { elm, includes } of loaded)

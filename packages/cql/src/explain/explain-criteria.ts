@@ -12,25 +12,25 @@ import { quote } from './comparison.js'
 import { cut } from './clause-text.js'
 import { shownValue } from './shown-value.js'
 
-/** What is explained. */
+/** A criterion to explain. */
 export interface ExplainedHead {
   readonly name: string
   readonly definition?: string
   readonly path?: string
-  /** As it is written. */
+  /** The expression as written. */
   readonly expression: string
-  /** Its result, from the evaluation that is reported. */
+  /** Its result in the reported evaluation. */
   readonly result: CriterionResult
   readonly count?: number
-  /** Its value in short, where that is neither true nor false. */
+  /** Its value in short, if it is neither true nor false. */
   readonly shown?: string
-  /** Why it has that result, where that is not for its criterion to say: a population that it is within, or excluded by. */
+  /** The reason for the result, if another criterion decides it: a population that contains or excludes this one. */
   readonly decided?: string
 }
 
 const MAX_RESOURCES = 20
 
-/** Why a criterion has its result, by what was written down while its expression was evaluated. */
+/** Explains the result of a criterion from the trace of its evaluation. */
 export function explainedCriterion(head: ExplainedHead, root: ElmNode | undefined, scope: ReasonScope): ExplainedCriterion {
   const { decided, shown: _, ...own } = head
   const entry = root === undefined ? undefined : scope.tracer.firstOf(root)
@@ -53,13 +53,13 @@ const RESULTS: Readonly<Record<CriterionResult, string>> = {
   failed: 'could not be evaluated',
 }
 
-/** `Denominator exclusion is false`; the name of a definition as it is. */
+/** The start of a sentence: `Denominator exclusion is false`. The name of a definition is written as it is. */
 function titleOf({ name, result, shown }: Pick<ExplainedHead, 'name' | 'result' | 'shown'>): string {
   const title = /^[a-z][a-z0-9-]{0,40}$/.test(name) ? `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('-', ' ')}` : `"${name}"`
   return `${title} ${shown === undefined ? RESULTS[result] : `is ${shown}`}`
 }
 
-/** The outermost node that decides, the innermost, and what that is about; that something is empty is said by what it is about. */
+/** A sentence with the outermost and the innermost deciding node, and the detail of the latter. Nodes that are only empty are left out if there is a detail. */
 function sentence(start: string, { links, detail }: Because): string {
   const said = detail === '' ? links : links.filter((link, index) => index === 0 || !/ is (?:an empty list|not empty)$/.test(link))
   const first = said[0]
@@ -68,7 +68,7 @@ function sentence(start: string, { links, detail }: Because): string {
   return parts.length === 0 ? `${start}.` : `${start} because ${parts.join(': ')}.`
 }
 
-/** What the retrieves within a criterion found, clause by clause; of definitions that it refers to as well. */
+/** The resources that the retrieves of a criterion, and of definitions that it refers to, found; by clause. */
 function readBy(entry: Entry, { tracer, texts, definitions }: ReasonScope): readonly ClauseResources[] {
   const nodes = reached(entry.of.node, entry.of.library, tracer, definitions)
   return [...tracer.reads].flatMap(([{ node, library }, { references, total }]) => {
@@ -87,7 +87,7 @@ function readBy(entry: Entry, { tracer, texts, definitions }: ReasonScope): read
   })
 }
 
-/** The nodes of an expression, and of what it refers to, as far as that was evaluated. */
+/** The nodes of an expression, and of the definitions that it refers to, that were evaluated. */
 function reached(root: ElmNode, library: string, tracer: Tracer, definitions: ReasonScope['definitions']): ReadonlySet<unknown> {
   const known = new Set<unknown>()
   const open: { readonly value: unknown; readonly library: string }[] = [{ value: root, library }]
@@ -112,7 +112,7 @@ interface PathCriterion {
   readonly reasons: ReasonScope
 }
 
-/** Why a criterion in FHIRPath has its result: of parts that are joined by `and`, the first that does not hold. */
+/** Explains the result of a criterion in FHIRPath: the first of the parts joined by `and` that does not hold. */
 export function pathReason(head: ExplainedHead, { population, prepared, reasons }: PathCriterion): ExplainedCriterion {
   const { decided, ...own } = head
   const parts = conjuncts(population.expression).map((expression) => ({
@@ -144,7 +144,7 @@ function holds(value: Value | undefined): boolean {
   return value !== undefined && value !== null && value !== false && !(isList(value) && value.length === 0)
 }
 
-/** The parts that a path joins by `and`, outside of texts and brackets; the whole where it has an operator that binds less. */
+/** The parts that a path joins by `and`, outside of strings and brackets; the whole path if it has an operator of lower precedence. */
 function conjuncts(path: string): readonly string[] {
   const parts: string[] = []
   let [depth, from, quoteMark] = [0, 0, '']

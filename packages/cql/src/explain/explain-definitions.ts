@@ -21,11 +21,11 @@ interface EvaluatedDefinitions {
   readonly records: Records
   readonly retriever: RetrieverOptions
   readonly options: Omit<EvaluationOptions, 'retrieve'>
-  /** Compiles the library again, with terminology that is ready. */
+  /** Compiles the library again, with the terminology already loaded. */
   readonly compile: (trace: NodeTrace) => CqlLibrary
 }
 
-/** Explains the values of definitions, one by one, by a second compilation that is observed. */
+/** Explains the values of definitions, one by one, with a second, traced compilation. */
 export async function explainDefinitions(explain: Explain, evaluated: EvaluatedDefinitions): Promise<void> {
   const { names, loaded, records, retriever, options } = evaluated
   const observer = createObserver([loaded], retriever)
@@ -40,7 +40,7 @@ export async function explainDefinitions(explain: Explain, evaluated: EvaluatedD
   explainCriteria(explain, { criteria, source: observer.counter.coverage(reasons.definitions) })
 }
 
-/** Run-time errors of CQL are those of the evaluation that is explained, too, which reports them. */
+/** Ignores run-time errors of CQL: the explained evaluation had the same, and reports them. */
 function withoutFailure(evaluate: () => Value): void {
   try {
     evaluate()

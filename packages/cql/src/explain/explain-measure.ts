@@ -21,20 +21,20 @@ import { explainedCriterion, pathReason } from './explain-criteria.js'
 import { createObserver } from './observer.js'
 import type { ReasonScope } from './reason-scope.js'
 
-/** The evaluation that is explained. */
+/** The evaluation to explain. */
 interface Explained {
   readonly scope: Scope
   readonly groups: readonly GroupPlan[]
   readonly prepared: Prepared
   readonly own: SubjectRecords
-  /** Its results, group by group; absent when it failed. */
+  /** Its results, group by group; absent if it failed. */
   readonly results: readonly SubjectResult[] | undefined
   readonly maxSteps: number
 }
 
 /**
- * Explains the result of one subject, population by population. Everything is compiled once more with a trace, and evaluated over the records
- * that were read before; results are those of the evaluation without one.
+ * Explains the result of one subject, population by population. Everything is compiled again with a trace, and evaluated over the records
+ * that were already read; the reported results are those of the evaluation without a trace.
  */
 export async function explainMeasure(ctx: OperationContext, { scope, groups, prepared, own, results, maxSteps }: Explained): Promise<void> {
   const { explain } = ctx
@@ -64,8 +64,8 @@ export async function explainMeasure(ctx: OperationContext, { scope, groups, pre
 }
 
 /**
- * Evaluates a group as it is evaluated without a trace, and also what decides nothing, to say what it would have been. Gives the failure of each
- * population where the whole fails.
+ * Evaluates a group as without a trace, and also criteria that do not affect the result, to report their values. If the evaluation of the group fails,
+ * returns the failure of each population.
  */
 function failuresIn(group: CompiledGroup, evaluation: Evaluation): readonly (string | undefined)[] {
   const failed = failureOf(() => subjectResult(group, evaluation, { individual: true }))
@@ -73,7 +73,7 @@ function failuresIn(group: CompiledGroup, evaluation: Evaluation): readonly (str
   return failed === undefined ? [] : failures
 }
 
-/** A group, with what is known of its evaluation for one subject. */
+/** A group, with its evaluation for one subject. */
 interface ObservedGroup {
   readonly group: GroupPlan
   readonly compiled: CompiledGroup | undefined
@@ -101,7 +101,7 @@ function explainedPopulation(observed: ObservedGroup, population: Population, in
   return pathReason(head, { population, prepared, reasons })
 }
 
-/** The expression of a criterion that names a definition or is one. */
+/** The expression of a criterion: that of the definition that it names, or the criterion itself. */
 function rootOf(population: Population, { loaded }: Prepared, { libraries }: ElmDefinitions): ElmNode | undefined {
   if (population.language === FHIRPATH_LANGUAGE) return undefined
   const inline = loaded.texts.indexOf(population.expression)
@@ -117,7 +117,7 @@ interface PopulationResult {
   readonly decided?: string
 }
 
-/** What a population is for the subject. It is of those that it lies within, and without those that it leaves out. */
+/** The result of a population for the subject, given the populations that contain it and those that it excludes. */
 function resultOf(observed: ObservedGroup, index: number, root: ElmNode | undefined): PopulationResult {
   const { group, compiled, result } = observed
   const failure = observed.failures[index]

@@ -9,11 +9,11 @@ import type { Because, ReasonScope } from './reason-scope.js'
 import { shownValue, systemValue } from './shown-value.js'
 import { type Entry, type Tally, conjunctsOf, idOf, within } from './trace.js'
 
-/** Resources that are looked at for what is nearest. */
+/** Maximum number of resources that are compared to find near misses. */
 const MAX_LOOKED_AT = 1_000
 const MAX_NEAREST = 3
 
-/** What a retrieve found or, when it found nothing, what there is of its type, and what that lacks. */
+/** Describes what a retrieve found or, if it found nothing, which resources of its type exist and what they lack. */
 export function retrieveReason(entry: Entry, scope: ReasonScope): { readonly detail: string; readonly nearest: readonly NearMiss[] } {
   const { node, library } = entry.of
   const text = scope.texts.of(node, library)
@@ -47,7 +47,7 @@ export function retrieveReason(entry: Entry, scope: ReasonScope): { readonly det
   }
 }
 
-/** Of a retrieve, what finds all of its type. */
+/** Overrides for a request that finds all resources of its type. */
 const ANY = { codes: undefined, dateRange: null, ofProfile: undefined }
 
 function outsideOfProfile(
@@ -119,25 +119,25 @@ function stripped(sentence: string): string {
   return sentence.replace(/\.$/, '')
 }
 
-/** Why a query gives what it gives. */
+/** The reason for the result of a query. */
 interface QueryReason {
   readonly detail: string
   readonly nearest: readonly NearMiss[]
-  /** Where a source decides, why that is empty. */
+  /** Why a source is empty, if that decides. */
   readonly inner?: Because
 }
 
-/** A condition of a query, with the alias of what it is about. */
+/** A condition of a query, with the alias of the items that it tests. */
 interface Condition {
   readonly node: ElmNode
   readonly alias: string
-  /** Where the condition is on a related item: where that comes from. */
+  /** For a condition on a related item, the source of that item. */
   readonly source?: ElmNode | undefined
 }
 
 /**
- * Why a query gives nothing: a source is empty, or no item meets a condition. Then the items are named that meet most of its parts, with what
- * they lack; parts that were not evaluated, since another was false, are evaluated for them.
+ * Explains why a query returns nothing: a source is empty, or no item meets a condition. In the latter case it names the items that meet most parts of the
+ * condition, and what they lack; parts that were not evaluated because another was false are evaluated for these items.
  */
 export function queryReason(entry: Entry, scope: ReasonScope, because: (entry: Entry, scope: ReasonScope) => Because): QueryReason {
   const { node, library } = entry.of
@@ -164,7 +164,7 @@ function itemsText({ value, count }: Entry, { context }: ReasonScope): string {
   return `${count} ${count === 1 ? 'item' : 'items'}: ${shownValue(value, context)}`
 }
 
-/** The conditions in the order in which they are evaluated. */
+/** The conditions of a query in the order of their evaluation. */
 function conditionsIn(node: ElmNode): readonly Condition[] {
   const related = nodesAt(node, 'relationship').flatMap((one): readonly Condition[] => {
     const suchThat = nodeAt(one, 'suchThat')
@@ -183,7 +183,7 @@ interface Failed {
   readonly tally: Tally
 }
 
-/** An item with the parts of the condition that it does not meet. */
+/** An item and the parts of the condition that it does not meet. */
 interface Row {
   readonly item: Value
   readonly missing: readonly Entry[]
@@ -239,7 +239,7 @@ function distanceOf({ missing: [first] }: Row, scope: ReasonScope): number {
   return missedBy === 'absent' ? Infinity : hoursOf(distance)
 }
 
-/** What an item lacks, part by part. */
+/** Describes what an item lacks, part by part. */
 function missesOf({ item, missing }: Row, scope: ReasonScope, because: (entry: Entry, scope: ReasonScope) => Because): readonly NearMiss[] {
   const resource = item !== null && isFhir(item) && item.type.kind === 'resource' ? idOf(item) : undefined
   const [only] = missing
@@ -259,7 +259,7 @@ function missesOf({ item, missing }: Row, scope: ReasonScope, because: (entry: E
   ]
 }
 
-/** A comparison is described as it is, everything else by what decides it. */
+/** Describes why a part does not hold: a comparison itself, anything else by the node that decides it. */
 function partMiss(part: Entry, scope: ReasonScope, because: (entry: Entry, scope: ReasonScope) => Because): ReturnType<typeof missOf> {
   const own = missOf(part, scope)
   if (own.missedBy !== 'condition' && own.missedBy !== 'value') return own

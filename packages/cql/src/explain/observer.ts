@@ -9,21 +9,21 @@ import { elmDefinitions } from './elm-libraries.js'
 import type { ReasonScope } from './reason-scope.js'
 import { createTracer } from './trace.js'
 
-/** How many steps all reasons of one explanation may take. */
+/** Maximum number of steps of all reasons in one explanation. */
 const MAX_REASON_STEPS = 5_000
 
-/** What an evaluation that is explained is compiled and evaluated with. */
+/** Observes an evaluation in order to explain it. */
 export interface EvaluationObserver {
-  /** For the second compilation. */
+  /** Trace for the second compilation. */
   readonly trace: NodeTrace
   readonly counter: ClauseCounter
-  /** What reasons are found with, over the records of the first evaluation. */
+  /** Creates the scope for finding reasons, over the records of the first evaluation. */
   reasons(options: Omit<EvaluationOptions, 'retrieve'>, records: Records): ReasonScope
-  /** Finds reasons. What is nearest may need parts that were not evaluated, and so resources that were not read: then `find` is called again. */
+  /** Finds reasons. Near misses may need parts that were not evaluated, and therefore resources that were not read: then `find` is called again. */
   explain<T>(scope: ReasonScope, records: Records, find: () => T): Promise<T>
 }
 
-/** Observes the evaluation of one subject by these libraries. */
+/** Creates the observer of the evaluation of one subject with these libraries. */
 export function createObserver(libraries: readonly LoadedLibrary[], options: RetrieverOptions): EvaluationObserver {
   const definitions = elmDefinitions(libraries)
   const [tracer, counter] = [createTracer(definitions.roots), clauseCounter()]

@@ -6,23 +6,23 @@ import type { Words } from './comparison.js'
 import type { ElmDefinitions } from './elm-libraries.js'
 import type { Tracer } from './trace.js'
 
-/** What reasons are found with. */
+/** Everything that is needed to find reasons. */
 export interface ReasonScope extends Words {
   readonly tracer: Tracer
   readonly definitions: ElmDefinitions
   readonly evaluation: Evaluation
   readonly options: RetrieverOptions
-  /** What a retrieve finds, without writing it down. */
+  /** Returns the resources of a retrieve without recording them. */
   readonly retrieve: (request: RetrieveRequest) => readonly FhirElement[]
-  /** How many steps may still be made; counts down. */
+  /** Number of remaining steps; counts down. */
   readonly left: { steps: number }
 }
 
 /** Why a node has its value. */
 export interface Because {
-  /** The nodes that decide, from the outer to the inner. */
+  /** The nodes that decide, the outermost first. */
   readonly links: readonly string[]
-  /** What the innermost of them is about, in words. */
+  /** Describes the innermost of them. */
   readonly detail: string
   readonly nearest: readonly NearMiss[]
   readonly steps: readonly ReasonStep[]

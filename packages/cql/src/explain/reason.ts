@@ -6,11 +6,11 @@ import { queryReason, retrieveReason } from './found-reason.js'
 import { shownValue } from './shown-value.js'
 import type { Entry } from './trace.js'
 
-/** Steps of one reason. */
+/** Maximum number of steps of one reason. */
 export const MAX_STEPS = 60
-/** What is nearest, of one reason. */
+/** Maximum number of near misses of one reason. */
 export const MAX_NEAREST = 5
-/** Operands that decide together and are all named. */
+/** Maximum number of operands that decide together and are all named. */
 const MAX_TOLD = 3
 
 type Rule = (entry: Entry, scope: ReasonScope) => Because
@@ -22,7 +22,7 @@ export function because(entry: Entry, scope: ReasonScope): Because {
   return rule(entry, scope)
 }
 
-/** A step for a node that was looked at. */
+/** A step for a node. */
 function stepFor(entry: Entry, { texts, context, definitions }: ReasonScope, kind: ReasonStep['kind'] = 'clause'): ReasonStep {
   const { node, library } = entry.of
   const [text, result] = [texts.of(node, library), entry.count > 1 ? `${entry.count} items` : shownValue(entry.value, context)]
@@ -45,7 +45,7 @@ function linkOf(entry: Entry, { texts, context }: ReasonScope): string {
   return `${quote(texts.of(entry.of.node, entry.of.library))} is ${entry.count > 0 ? 'not empty' : shownValue(entry.value, context)}`
 }
 
-/** An inner reason, with the node that it is within. */
+/** An inner reason, with the node that contains it. */
 function through(entry: Entry, inner: Because, scope: ReasonScope, named: 'named' | 'unnamed' = 'named'): Because {
   return {
     links: named === 'named' ? [linkOf(entry, scope), ...inner.links] : inner.links,
@@ -55,7 +55,7 @@ function through(entry: Entry, inner: Because, scope: ReasonScope, named: 'named
   }
 }
 
-/** Several reasons that hold together. */
+/** Combines several reasons that hold together. */
 function together(entry: Entry, all: readonly Because[], scope: ReasonScope): Because {
   const [only] = all
   if (only === undefined) return leaf(entry, scope, 'nothing of it was evaluated')
@@ -82,7 +82,7 @@ function operands(entry: Entry): readonly Entry[] {
   return nodesAt(entry.of.node, 'operand').flatMap((node) => childAt(entry, node) ?? [])
 }
 
-/** Under `and` the operand that is false decides, else one that is null; when it is true, all do. */
+/** For `and`, an operand that is false decides, otherwise one that is null; if the result is true, all operands decide. */
 const conjunction: Rule = (entry, scope) => {
   const all = operands(entry)
   if (entry.value === true)
@@ -95,7 +95,7 @@ const conjunction: Rule = (entry, scope) => {
   return deciding === undefined ? leaf(entry, scope, '') : through(entry, because(deciding, scope), scope, 'unnamed')
 }
 
-/** Under `or` the operand that is true decides; when it is not, all do. */
+/** For `or`, an operand that is true decides; if there is none, all operands decide. */
 const disjunction: Rule = (entry, scope) => {
   const all = flat(operands(entry), 'Or')
   const deciding = entry.value === true ? all.find(({ value }) => value === true) : undefined
@@ -129,7 +129,7 @@ const ofAll: Rule = (entry, scope) =>
     scope,
   )
 
-/** A definition has the value of its expression, wherever that was evaluated first. */
+/** A reference is explained by the expression of its definition, wherever that was evaluated first. */
 const reference: Rule = (entry, scope) => {
   const { node, library } = entry.of
   const root = scope.definitions.referred(node, library)
@@ -143,14 +143,14 @@ const reference: Rule = (entry, scope) => {
   }
 }
 
-/** A function has the value of its body. */
+/** A call is explained by the body of the function. */
 const call: Rule = (entry, scope) => {
   if (scope.definitions.isHelper(entry.of.node, entry.of.library)) return conversion(entry, scope)
   const body = entry.children.findLast(({ of }) => scope.definitions.roots.has(of.node))
   return body === undefined ? comparison(entry, scope) : through(entry, because(body, scope), scope)
 }
 
-/** The branch that was taken, after what chose it. */
+/** A conditional is explained by the branch that was taken. */
 const branch: Rule = (entry, scope) => {
   const last = entry.children.at(-1)
   return last === undefined ? comparison(entry, scope) : through(entry, because(last, scope), scope)
@@ -168,7 +168,7 @@ const property: Rule = (entry, scope) => {
   return leaf(entry, scope, entry.value === null ? `${quote(scope.texts.of(entry.of.node, entry.of.library))} is absent` : '')
 }
 
-/** A comparison, or any other node: what it is of. Where an operand is a number of items, or absent, it is looked into. */
+/** A comparison, or any other node, is explained by its operands. If an operand is a count of items, or absent, that is explained in turn. */
 function comparison(entry: Entry, scope: ReasonScope): Because {
   const { node, library } = entry.of
   const locator = textAt(node, 'locator')

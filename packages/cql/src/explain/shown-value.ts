@@ -20,13 +20,13 @@ import type { Temporal } from '../values/temporal.js'
 import { cut } from './clause-text.js'
 import { idOf } from './trace.js'
 
-/** A value in a few words: resources by reference, elements as the System values that they stand for. */
+/** A short text of a value: resources as references, elements as their System values. */
 export function shownValue(value: Value, context: HelperContext): string {
   return cut(valueText(value, context, 0), 100)
 }
 
 const MAX_ITEMS = 3
-/** Nesting of values that is written out. */
+/** Maximum nesting of values that is shown. */
 const MAX_DEPTH = 3
 
 function valueText(value: Value, context: HelperContext, depth: number): string {
@@ -62,7 +62,7 @@ const CONVERSIONS: Readonly<Record<string, string>> = {
   Coding: 'ToCode',
 }
 
-/** The System value that an element stands for; null where there is none. Other values are what they are. */
+/** The System value of an element; null if there is none. Other values are returned as they are. */
 export function systemValue(value: Value, context: HelperContext): Value {
   if (value === null || !isFhir(value)) return value
   if (value.type.kind === 'primitive') return systemValueOf(value, context.offset) ?? null
@@ -77,7 +77,7 @@ function elementText(element: FhirElement, context: HelperContext, depth: number
   return value === null ? `a ${element.type.name}` : valueText(value, context, depth + 1)
 }
 
-/** What a conversion gives; null for what cannot be converted, such as a period that ends before it begins. */
+/** The result of a conversion; null for a value that cannot be converted, such as a period that ends before it begins. */
 function converted(convert: () => Value): Value {
   try {
     return convert()
@@ -87,7 +87,7 @@ function converted(convert: () => Value): Value {
   }
 }
 
-/** A date and time without what says nothing: seconds of zero, an offset of UTC. */
+/** A date and time without redundant parts: milliseconds of zero and, in UTC, seconds of zero. */
 export function momentText(value: Temporal): string {
   const text = plainTextOf(value) ?? ''
   const short = text.replace('.000', '').replace('+00:00', 'Z')
@@ -102,7 +102,7 @@ function intervalText({ low, high, lowClosed, highClosed }: Interval, context: H
   return `${lowClosed ? '[' : '('}${side(low)}..${side(high)}${highClosed ? ']' : ')'}`
 }
 
-/** The day alone, where the time is the first or the last of it. */
+/** Only the day, if the time is its first or last moment. */
 function dayOf(value: Temporal, time: string): string {
   const text = plainTextOf(value) ?? ''
   return text.slice('0000-00-00'.length).startsWith(time) ? text.slice(0, '0000-00-00'.length) : momentText(value)

@@ -3,39 +3,39 @@ import type { Compute, Evaluation, NodeTrace, RetrieveRequest, Scope } from '../
 import { nodeAt, nodesAt, typeOf, type ElmNode } from '../elm/node.js'
 import { isList, type FhirElement, type Value } from '../values/value.js'
 
-/** A compiled node that is looked at. */
+/** A compiled node that is traced. */
 export interface Traced {
   readonly node: ElmNode
   /** Id of its library. */
   readonly library: string
   readonly scope: Scope
   readonly compute: Compute
-  /** Whether it is the condition of a query, which is evaluated for each item. */
+  /** Whether it is the condition of a query, evaluated for each item. */
   isCondition: boolean
 }
 
 /** One evaluation of a node. */
 export interface Entry {
   readonly of: Traced
-  /** Its value; of a list the first items. */
+  /** Its value; for a list, the first items. */
   value: Value
-  /** How many items the list has. */
+  /** Number of items of a list. */
   count: number
-  /** Evaluations of nodes within it, in their order; of what was evaluated often, some. */
+  /** Evaluations of nodes within it, in their order; only some for nodes that were evaluated often. */
   readonly children: Entry[]
-  /** How many evaluations are kept: this one and those within it. */
+  /** Number of kept evaluations: this one and those within it. */
   size: number
-  /** Of a condition: how many of its parts are true. */
+  /** For a condition: number of its parts that are true. */
   satisfied: number
-  /** Of a condition: how often it was evaluated within one evaluation of its query, and with what result. */
+  /** Counts of the results of each condition within this evaluation of a query. */
   tallies?: Map<Traced, Tally>
-  /** Of a retrieve. */
+  /** Request of a retrieve. */
   request?: RetrieveRequest
-  /** Of a condition: values of all names while it was evaluated. */
+  /** For a condition: values of all names during its evaluation. */
   slots?: readonly Value[]
 }
 
-/** Results of a condition. */
+/** Counts of the results of a condition. */
 export interface Tally {
   total: number
   true: number
@@ -43,34 +43,34 @@ export interface Tally {
   null: number
 }
 
-/** Writes down how one subject is evaluated. */
+/** Records the evaluation of one subject. */
 export interface Tracer {
   readonly trace: NodeTrace
   /** The first evaluation of a node that is the expression of a definition. */
   firstOf(node: ElmNode): Entry | undefined
-  /** Notes what is retrieved, by the retrieve that is being evaluated. */
+  /** Records the resources that the current retrieve found. */
   retrieved(request: RetrieveRequest, found: readonly FhirElement[]): void
-  /** Evaluates a node with the names that another had; `undefined` where that fails. */
+  /** Evaluates a node with the slots of another evaluation; `undefined` if that fails. */
   again(node: ElmNode, slots: readonly Value[], evaluation: Evaluation): Entry | undefined
-  /** What retrieves of each clause found. */
+  /** The resources that the retrieves of each clause found. */
   readonly reads: ReadonlyMap<Traced, Read>
 }
 
-/** What a retrieve found, in all its evaluations. */
+/** The resources that a retrieve found, in all its evaluations. */
 export interface Read {
-  /** References, as far as they are kept. */
+  /** References that are kept. */
   readonly references: Set<string>
-  /** How many there are, at least. */
+  /** Number of resources, at least. */
   total: number
 }
 
-/** Evaluations that are kept for one subject; of the others only how many there were. */
+/** Maximum number of evaluations that are kept for one subject; the others are only counted. */
 const MAX_ENTRIES = 20_000
-/** Evaluations of one condition, or of any other node within another, that are kept. */
+/** Maximum number of evaluations of one condition, or of any other node within another, that are kept. */
 const MAX_ALIKE = 30
-/** Items of a list that are kept. */
+/** Maximum number of items of a list that are kept. */
 const MAX_ITEMS = 30
-/** Resources that are kept of each retrieve. */
+/** Maximum number of resources that are kept for each retrieve. */
 const MAX_RESOURCES = 1_000
 
 /** @param roots The expressions of all definitions. */
@@ -136,7 +136,7 @@ function entryOf(of: Traced): Entry {
   return { of, value: null, count: 0, children: [], size: 1, satisfied: 0 }
 }
 
-/** Evaluates with other values of names. What was not evaluated before may fail: then false, and it is left out of the explanation. */
+/** Evaluates with other values in the slots. A part that was not evaluated before may fail: then returns false, and the explanation leaves it out. */
 function withSlots({ slots: own }: Evaluation, slots: readonly Value[], evaluate: () => void): boolean {
   const before = own.slice()
   try {
@@ -151,7 +151,7 @@ function withSlots({ slots: own }: Evaluation, slots: readonly Value[], evaluate
   }
 }
 
-/** Puts evaluations into those that they are within, as long as there is room. */
+/** Adds evaluations to the evaluation that contains them, as long as there is room. */
 function entryKeeper(): (parent: Entry, entry: Entry, evaluation: Evaluation) => void {
   let kept = 0
   return (parent, entry, evaluation) => {
@@ -179,7 +179,7 @@ function setValue(entry: Entry, value: Value): void {
   entry.count = isList(value) ? value.length : 0
 }
 
-/** The conditions of a query: `where`, and `such that` of what it is related to. */
+/** The conditions of a query: `where`, and `such that` of its relationships. */
 export function conditionsOf(node: ElmNode): readonly ElmNode[] {
   if (typeOf(node) !== 'Query') return []
   const related = nodesAt(node, 'relationship').flatMap((one): readonly ElmNode[] => nodesAt(one, 'suchThat'))
@@ -195,20 +195,20 @@ function tally(parent: Entry, { of, value }: Entry): void {
   parent.tallies.set(of, known)
 }
 
-/** Takes out an evaluation that is further from satisfying the same condition than a new one, and gives its size; `undefined` when there is none. */
+/** Removes an evaluation of the same condition that is further from satisfying it than the new one. Returns its size; `undefined` if there is none. */
 function takeFurther(parent: Entry, entry: Entry): number | undefined {
   if (!entry.of.isCondition) return undefined
   const at = parent.children.findIndex((child) => child.of === entry.of && child.satisfied < entry.satisfied)
   return at < 0 ? undefined : parent.children.splice(at, 1)[0]?.size
 }
 
-/** How many conjuncts are true; of a condition that holds, more than any. */
+/** Number of conjuncts that are true; greater than any number for a condition that holds. */
 function satisfied(entry: Entry): number {
   if (entry.value === true) return Number.MAX_SAFE_INTEGER
   return conjunctsOf(entry.of.node).filter((node) => within(entry, node)?.value === true).length
 }
 
-/** What a condition is the conjunction of. */
+/** The conjuncts of a condition. */
 export function conjunctsOf(node: ElmNode): readonly ElmNode[] {
   if (typeOf(node) !== 'And') return [node]
   const parts: ElmNode[] = []
@@ -227,7 +227,7 @@ export function within(entry: Entry, node: ElmNode): Entry | undefined {
   return undefined
 }
 
-/** `Observation/o1`; what is not a resource with an id has an empty one. */
+/** The reference `Observation/o1`; the id is empty for an element without id. */
 export function idOf({ type, json }: FhirElement): string {
   const id = typeof json === 'object' && json !== null && 'id' in json ? json.id : undefined
   return `${type.name}/${typeof id === 'string' ? id : ''}`

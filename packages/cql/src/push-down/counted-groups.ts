@@ -9,23 +9,23 @@ import type { MeasureWork } from '../measure/contribution.js'
 import { decisionOf } from './criterion.js'
 import { allOf, anyOf, isOfNobody, negated, type Deciding, type Decision } from './decision.js'
 
-/** Groups, and of whom their populations consist. */
+/** Groups, and the population of their subjects. */
 export interface CountedGroups {
   readonly scope: Scope
   readonly groups: readonly GroupPlan[]
   readonly population: Pick<Population, 'conditions' | 'type'>
-  /** Whether nothing is counted where somebody is left to evaluate. */
+  /** If true, nothing is counted unless all subjects can be counted. */
   readonly onlyWhole?: boolean | undefined
 }
 
-/** Counting pays when at most one of this many subjects is left to evaluate. */
+/** Counting is worthwhile if at most one in this many subjects is left to evaluate. */
 const FEW = 4
 
 /**
- * Counts the subjects for whom all criteria are known from what they are found by, and adds them to the totals. The counts are what evaluations
- * would have given, of resources whose elements have the JSON form that FHIR gives them.
+ * Counts the subjects for which searches decide all criteria, and adds them to the totals. The counts equal those of an evaluation for resources whose
+ * elements have the JSON form that FHIR defines.
  *
- * @returns Who is left to evaluate; `undefined` when that is nobody, `all` when nothing was counted.
+ * @returns The subjects that are left to evaluate; `undefined` if there are none, `all` if nothing was counted.
  */
 export async function addCounted(ctx: OperationContext, work: MeasureWork, asked: CountedGroups): Promise<Condition | 'all' | undefined> {
   const { search } = ctx
@@ -37,7 +37,7 @@ export async function addCounted(ctx: OperationContext, work: MeasureWork, asked
     ctx.explain?.step({ kind: 'criterion', outcome: 'chosen', text: found.text })
     return found.left
   } catch (error) {
-    // What a storage does not count in its time, or by these parameters, is evaluated.
+    // Subjects that the storage cannot count in time, or by these parameters, are evaluated.
     if (error instanceof OperationError && NOT_COUNTED.has(error.code)) return 'all'
     throw error
   }
@@ -47,7 +47,7 @@ const NOT_COUNTED: ReadonlySet<string> = new Set(['storage-timeout', 'search-uns
 
 interface Counted {
   readonly left: Condition | undefined
-  /** For each group. */
+  /** The counts of each group. */
   readonly counts: readonly (readonly number[])[]
   readonly text: string
 }
@@ -83,7 +83,7 @@ async function counted(
   return { left: rest, counts, text }
 }
 
-/** Only numbers of subjects are asked for, and the storage counts without reading. */
+/** True if only numbers of subjects are requested, and the storage can count without reading. */
 function isCountable({ storage }: OperationContext, { groups, supplements }: MeasureWork, scope: Scope): boolean {
   const { kept, individual, listed, coverage } = scope
   if (!storage.capabilities.counts || storage.scan === undefined) return false

@@ -13,7 +13,7 @@ import { subjectDecision } from './subject-criterion.js'
 import { anyOf, bothOf, decidedBy, eitherOf, negation, onlyFor, UNKNOWN, type Deciding, type Decision, type Place } from './decision.js'
 
 /**
- * For whom a criterion is true, and for whom it is false, as far as that is decided by the search for subjects: `exists` of retrieves by codes
+ * Finds the subjects for which a criterion is true, and those for which it is false, as far as a search can decide: `exists` of retrieves by codes
  * and of queries over them, codes of the subject and its age, joined by `and`, `or` and `not`. Criteria must be compiled, and their terminology loaded.
  */
 export async function decisionOf(deciding: Deciding, criterion: Criterion): Promise<Decision> {
@@ -38,7 +38,7 @@ function definedAs(unit: Unit, name: string): ElmNode | undefined {
   return nodeAt(def, 'expression')
 }
 
-/** Definitions are not defined by themselves: the compiler has refused that, and nesting without end. */
+/** Decides a node. The recursion ends, because the compiler refused recursive definitions and deep nesting. */
 async function decided(place: Place, node: ElmNode): Promise<Decision> {
   const operands = nodesAt(node, 'operand')
   const [one = {}, other = {}] = operands
@@ -71,7 +71,7 @@ function followed(place: Place, node: ElmNode): Followed | undefined {
   return unit === undefined || target === undefined ? undefined : { place: { ...place, unit }, node: target }
 }
 
-/** Where there is a list of resources or, of a query, the rows. */
+/** Decides `exists` of a list of resources or of the rows of a query. */
 async function exists(place: Place, node: ElmNode): Promise<Decision> {
   switch (typeOf(node)) {
     case 'ExpressionRef': {
@@ -83,7 +83,7 @@ async function exists(place: Place, node: ElmNode): Promise<Decision> {
     case 'Query': {
       const [source = {}, ...others] = nodesAt(node, 'source')
       const retrieve = nodeAt(source, 'expression')
-      // An aggregate gives its starting value where there are no rows.
+      // An aggregate returns its starting value if there are no rows.
       const isOfRows = others.length === 0 && nodeAt(node, 'aggregate') === undefined
       if (retrieve === undefined || typeOf(retrieve) !== 'Retrieve' || !isOfRows) return UNKNOWN
       const filter = filterOf(source, nodeAt(node, 'where'))
@@ -95,14 +95,14 @@ async function exists(place: Place, node: ElmNode): Promise<Decision> {
   }
 }
 
-/** Parts of a query that may leave out rows, make nulls of them, or fail. */
+/** Parts of a query that may drop rows, turn them into null, or fail. */
 const PARTS = ['let', 'relationship', 'return', 'sort']
 
 /**
- * Whether a retrieve finds something that passes the condition of its query: exactly, where search parameters cover all of it; else nothing is known
- * but for whom it finds nothing.
+ * Decides whether a retrieve finds a resource that passes the condition of its query. This is exact if search parameters cover all of it; otherwise
+ * only those subjects are known for which it finds nothing.
  *
- * @param conjuncts How many conditions the query has; `undefined` where it has more than conditions.
+ * @param conjuncts Number of conditions of the query; `undefined` if it has other parts.
  */
 async function found(place: Place, node: ElmNode, conjuncts: number | undefined): Promise<Decision> {
   const request = place.prepared.requestOf(node)
@@ -114,7 +114,7 @@ async function found(place: Place, node: ElmNode, conjuncts: number | undefined)
   return !asksMore && hasCodes && isExactSearch(search, prepared.model, request, conjuncts) ? decidedBy(condition) : onlyFor(condition)
 }
 
-/** Holds for subjects to whom something refers that the retrieve may find; `undefined` where that is looked for in another way. */
+/** Condition on subjects to which a resource refers that the retrieve may find; `undefined` for retrieves that search in another way. */
 async function referredBy({ ctx, search, prepared, subjectType }: Place, request: RetrieveRequest): Promise<Condition | undefined> {
   const { type, unfiltered, context } = request
   if (unfiltered || context !== undefined || type === subjectType) return undefined

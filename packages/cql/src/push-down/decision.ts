@@ -5,7 +5,7 @@ import type { LoadedLibrary } from '../libraries/content.js'
 import type { Prepared } from '../measure/prepare.js'
 import type { Unit } from '../requirements/units.js'
 
-/** What criteria are decided in. */
+/** Context for deciding criteria. */
 export interface Deciding {
   readonly ctx: OperationContext
   readonly search: SearchOptions
@@ -14,21 +14,21 @@ export interface Deciding {
   readonly subjectType: string
 }
 
-/** Where a node is decided. */
+/** The place of a node that is decided. */
 export interface Place extends Deciding {
   readonly loaded: LoadedLibrary
   readonly unit: Unit
 }
 
-/** For which subjects a criterion is known from what they are found by, without reading anything. */
+/** The subjects for which searches decide a criterion, without reading anything. */
 export interface Decision {
-  /** Who meets this: it is true. */
+  /** Subjects for which it is true. */
   readonly yes: Condition
-  /** Who meets this: it is false. For all others it is unknown, or null. */
+  /** Subjects for which it is false. For all others it is unknown or null. */
   readonly no: Condition
-  /** Whether no evaluation can fail. */
+  /** Whether its evaluation cannot fail. */
   readonly isSafe: boolean
-  /** Whether it is known for everybody. */
+  /** Whether it is known for all subjects. */
   readonly isWhole: boolean
 }
 
@@ -37,17 +37,17 @@ const NOBODY: Condition = { kind: 'or', conditions: [] }
 /** Nothing is known. */
 export const UNKNOWN: Decision = { yes: NOBODY, no: NOBODY, isSafe: false, isWhole: false }
 
-/** True for those who meet a condition, and false for all others. */
+/** True for subjects that meet a condition, and false for all others. */
 export function decidedBy(yes: Condition): Decision {
   return { yes, no: negated(yes), isSafe: true, isWhole: true }
 }
 
-/** False for those who do not meet a condition; for the others unknown. */
+/** False for subjects that do not meet a condition; unknown for the others. */
 export function onlyFor(perhaps: Condition): Decision {
   return { ...UNKNOWN, no: negated(perhaps) }
 }
 
-/** `A and B`: B is not evaluated for whom A is false. */
+/** `A and B`: B is not evaluated for subjects for which A is false. */
 export function bothOf(one: Decision, other: Decision): Decision {
   const yes = allOf(one.yes, other.yes)
   if (one.isWhole && other.isWhole) return decidedBy(yes)
@@ -59,7 +59,7 @@ export function bothOf(one: Decision, other: Decision): Decision {
   }
 }
 
-/** `A or B`: B is not evaluated for whom A is true. */
+/** `A or B`: B is not evaluated for subjects for which A is true. */
 export function eitherOf(one: Decision, other: Decision): Decision {
   return negation(bothOf(negation(one), negation(other)))
 }
@@ -69,14 +69,14 @@ export function negation({ yes, no, ...rest }: Decision): Decision {
   return { yes: no, no: yes, ...rest }
 }
 
-/** Who meets every condition. */
+/** The conjunction of conditions. */
 export function allOf(...conditions: readonly Condition[]): Condition {
   const [only] = conditions
   if (conditions.some(isOfNobody)) return NOBODY
   return conditions.length === 1 && only !== undefined ? only : { kind: 'and', conditions }
 }
 
-/** Who meets one of the conditions. */
+/** The disjunction of conditions. */
 export function anyOf(...conditions: readonly Condition[]): Condition {
   const others = conditions.filter((condition) => !isOfNobody(condition))
   const [only] = others
@@ -88,7 +88,7 @@ export function isOfNobody(condition: Condition): boolean {
   return condition.kind === 'or' && condition.conditions.length === 0
 }
 
-/** Who does not meet a condition. */
+/** The negation of a condition. */
 export function negated(condition: Condition): Condition {
   return condition.kind === 'not' ? condition.condition : { kind: 'not', condition }
 }

@@ -10,7 +10,7 @@ import { DAY } from '../values/temporal.js'
 import { isInterval, isTemporal, type Value } from '../values/value.js'
 import { allOf, negated, negation, UNKNOWN, type Decision, type Place } from './decision.js'
 
-/** For whom a comparison with an element of the subject is true: a code (`Patient.gender = 'female'`), or the age at a date of the request. */
+/** Decides a comparison with an element of the subject: a code (`Patient.gender = 'female'`), or the age at a date of the request. */
 export async function subjectDecision(place: Place, node: ElmNode): Promise<Decision> {
   const [left, right] = nodesAt(node, 'operand')
   if (left === undefined || right === undefined) return UNKNOWN
@@ -23,7 +23,7 @@ export async function subjectDecision(place: Place, node: ElmNode): Promise<Deci
   return comparison.isNegated ? negation(isOlder) : isOlder
 }
 
-/** Comparisons with a number of years, as "at least N years more", or the opposite. */
+/** Comparisons of an age with N years, as "at least N + `more` years" or its negation. */
 const AGES: ReadonlyMap<string, { readonly more: 0 | 1; readonly isNegated: boolean }> = new Map([
   ['GreaterOrEqual', { more: 0, isNegated: false }],
   ['Greater', { more: 1, isNegated: false }],
@@ -31,7 +31,7 @@ const AGES: ReadonlyMap<string, { readonly more: 0 | 1; readonly isNegated: bool
   ['LessOrEqual', { more: 1, isNegated: true }],
 ])
 
-/** Without the element, the comparison is null. */
+/** Decides a comparison with a code. Without the element, the comparison is null. */
 async function ofCode(place: Place, left: ElmNode, right: ElmNode): Promise<Decision> {
   const { search, subjectType: type, prepared } = place
   const path = elementOfSubject(place, left)
@@ -48,7 +48,7 @@ async function ofCode(place: Place, left: ElmNode, right: ElmNode): Promise<Deci
 
 const MARGIN_MS = 2 * 86_400_000
 
-/** Whether somebody has reached an age at a date; not decided for births on about that day, or with a date that is not precise enough. */
+/** Decides whether subjects have reached an age at a date; not for births on about that day, and for dates that are not precise enough. */
 async function ofAge(place: Place, node: ElmNode, years: number): Promise<Decision> {
   const [born, at] = nodesAt(node, 'operand')
   const isYears = typeOf(node) === 'CalculateAgeAt' && textAt(node, 'precision') === 'Year'
@@ -68,7 +68,7 @@ async function ofAge(place: Place, node: ElmNode, years: number): Promise<Decisi
   }
 }
 
-/** Years that are safely within those which a search can name. */
+/** Limits for years, well within those that a search can name. */
 const FIRST_YEAR = 1600
 const LAST_YEAR = 9000
 
@@ -76,7 +76,7 @@ function dayOf(date: Date): string {
   return date.toISOString().slice(0, 10)
 }
 
-/** The start or end of a period that the request gives, where it is known to the day: an age at any other date is uncertain. */
+/** The start or end of a period of the request, if it is known to the day: an age at any other date is uncertain. */
 function momentOf({ unit, prepared }: Place, node: ElmNode): number | undefined {
   const type = typeOf(node)
   const reference = nodeAt(node, 'operand') ?? nodesAt(node, 'operand')[0]
@@ -90,7 +90,7 @@ function momentOf({ unit, prepared }: Place, node: ElmNode): number | undefined 
 
 const CONVERSIONS: ReadonlySet<string> = new Set(['ToString', 'ToDate', 'ToDateTime'])
 
-/** The element of the subject, right below it, that a node reads as it is or converted: `Patient.birthDate.value`. */
+/** The element directly below the subject that a node reads, as it is or converted: `Patient.birthDate.value`. */
 function elementOfSubject(place: Place, node: ElmNode): string | undefined {
   const type = typeOf(node)
   const [operand] = nodesAt(node, 'operand')
@@ -104,7 +104,7 @@ function elementOfSubject(place: Place, node: ElmNode): string | undefined {
   return isSubject(place, source) ? path.replace(/\.value$/, '') : undefined
 }
 
-/** `Patient`, which every library with that context defines. */
+/** True for the reference `Patient`, which every library with that context defines. */
 function isSubject({ unit, subjectType }: Place, node: ElmNode): boolean {
   if (typeOf(node) !== 'ExpressionRef' || textAt(node, 'libraryName') !== undefined || textAt(node, 'name') !== subjectType) return false
   const [def] = definitionsNamed(unit.node, 'statements', subjectType)

@@ -11,16 +11,16 @@ import type { LoadedLibrary } from '../libraries/content.js'
 import { codingsOf, requirementOf, type Periods } from './retrieve-filters.js'
 import { canonicalOfRef, definedIn, definitionsOf, unitOf, unitOfElm, type References, type Section, type Unit } from './units.js'
 
-/** A library whose requirements are asked for. */
+/** A library whose requirements are computed. */
 export interface AnalysedLibrary {
   readonly loaded: LoadedLibrary
-  /** Canonical url of the Library resource, by which those of included libraries are made; none where it is not published. */
+  /** Canonical url of the Library resource, from which those of included libraries are derived; `undefined` if it is not published. */
   readonly url: string | undefined
   readonly model: TypeModel
   readonly periods: Periods
 }
 
-/** FHIR types of the resources that an alias or operand stands for. */
+/** FHIR types of the resources in each alias or operand. */
 type Names = ReadonlyMap<string, readonly string[]>
 
 interface Place {
@@ -40,8 +40,8 @@ interface Walk extends References {
 }
 
 /**
- * What definitions of a library look at, by its ELM: retrieves with their codes and dates, the elements that are read of what they find, the
- * parameters, libraries and terminology that are used, through functions and included libraries. What the ELM leaves open makes no filter.
+ * Computes from its ELM what definitions of a library require: retrieves with their codes and dates, the elements that are read from their results, the
+ * parameters, libraries and terminology, also through functions and included libraries. Codes and dates that the ELM does not determine add no filter.
  *
  * @param names Names of definitions and functions.
  * @throws {OperationError} `parameter-value` for a name that the library does not define; `definition-invalid` for expressions that are nested
@@ -77,7 +77,7 @@ export function elmRequirements(analysed: AnalysedLibrary, names: readonly strin
   return mergedRequirements([{ data, parameters: walk.parameters, dependsOn: [...walk.dependsOn] }])
 }
 
-/** Goes through a definition or function, once. */
+/** Visits a definition or function, once. */
 function enter(walk: Walk, unit: Unit, def: ElmNode): void {
   const expression = nodeAt(def, 'expression')
   if (expression === undefined || walk.seen.has(def)) return
@@ -93,7 +93,7 @@ function enter(walk: Walk, unit: Unit, def: ElmNode): void {
 
 type Visitor = (walk: Walk, node: ElmNode, place: Place) => void
 
-/** What is done at nodes of these types besides going through their parts. */
+/** Actions for nodes of these types, in addition to visiting their parts. */
 const VISITORS: Readonly<Record<string, Visitor>> = {
   Retrieve: visitRetrieve,
   Query: noteFilters,
@@ -112,7 +112,7 @@ const VISITORS: Readonly<Record<string, Visitor>> = {
   IdentifierRef: (walk, node, { names }) => noteElement(walk, names.get(ITEM) ?? [], [textAt(node, 'name') ?? '']),
 }
 
-/** The item that a query sorts, of whose elements sort expressions speak by their names alone. */
+/** The item that a query sorts. Sort expressions name its elements without an alias. */
 const ITEM = '$this'
 
 /** Members of nodes that are not expressions. */
@@ -134,7 +134,7 @@ function visit(walk: Walk, node: ElmNode, place: Place): void {
   }
 }
 
-/** Notes what is retrieved, and the elements by which it is found. */
+/** Records the requirement of a retrieve, and the elements by which it searches. */
 function visitRetrieve(walk: Walk, node: ElmNode, { unit }: Place): void {
   const requirement = requirementOf(walk, node, { unit, periods: walk.analysed.periods, filter: walk.filters.get(node) })
   walk.data.push(requirement)
@@ -151,7 +151,7 @@ function noteFilters({ filters }: Walk, query: ElmNode): void {
   }
 }
 
-/** Aliases of a query, and the item that it sorts, with the types of the resources that they stand for. */
+/** The aliases of a query and the item that it sorts, with the types of their resources. */
 function namesIn(walk: Walk, query: ElmNode, outer: Names): Names {
   const sources = [...nodesAt(query, 'source'), ...nodesAt(query, 'relationship')]
   return new Map([
@@ -161,7 +161,7 @@ function namesIn(walk: Walk, query: ElmNode, outer: Names): Names {
   ])
 }
 
-/** Types of the resources that an expression gives, alone or in a list. */
+/** Types of the resources that an expression returns, single or in a list. */
 function itemTypes(walk: Walk, expression: ElmNode): readonly string[] {
   const type = resultTypeOf(expression)
   return resourceTypes(walk, type?.kind === 'list' ? type.element : type)
@@ -177,7 +177,7 @@ function isResource(model: TypeModel, name: string): boolean {
   return model.type(name)?.kind === 'resource'
 }
 
-/** Notes the element that is read, as a path from the resource, and goes through what it is read from. */
+/** Records the element that is read, as a path from the resource, and visits the expression from which it is read. */
 function visitProperty(walk: Walk, node: ElmNode, place: Place): void {
   const path: string[] = []
   let at: ElmNode = node
@@ -196,7 +196,7 @@ function visitProperty(walk: Walk, node: ElmNode, place: Place): void {
   if (source !== undefined && typeOf(source) !== 'IdentifierRef') visit(walk, source, place)
 }
 
-/** The name of the item that an expression stands for. */
+/** The name of the item to which an expression refers. */
 function holderOf(source: ElmNode): string | undefined {
   switch (typeOf(source)) {
     case 'IdentifierRef':
@@ -216,7 +216,7 @@ function noteElement({ read, analysed }: Walk, types: readonly string[], path: r
   }
 }
 
-/** The static type of an expression; of a reference without one, that of what it leads to. */
+/** The static type of an expression; for a reference without one, that of its target. */
 function typeOfSource(walk: Walk, source: ElmNode, unit: Unit): TypeSpecifier | undefined {
   const stated = resultTypeOf(source)
   if (stated !== undefined || typeOf(source) !== 'ExpressionRef') return stated
@@ -227,7 +227,7 @@ function typeOfSource(walk: Walk, source: ElmNode, unit: Unit): TypeSpecifier | 
   return resultTypeOf(def) ?? (isSubject ? { kind: 'named', namespace: '', name: textAt(def, 'name') ?? '' } : undefined)
 }
 
-/** A path without the `value` of primitives, which is not an element in JSON. */
+/** Removes the `value` of primitives from a path, because it is not an element in JSON. */
 function elementPath(model: TypeModel, resource: string, path: readonly string[]): string {
   const known: string[] = []
   let type = model.type(resource)
@@ -269,7 +269,7 @@ const FHIR_TYPES: Readonly<Record<string, string>> = {
   Concept: 'CodeableConcept',
 }
 
-/** A parameter, or a result, with the FHIR type of its CQL type (Using CQL with FHIR, 4.3); `Any` where there is no such type. */
+/** A parameter or result with the FHIR type for its CQL type (Using CQL with FHIR, 4.3); `Any` if there is none. */
 function parameterDefinition(name: string, use: 'in' | 'out', type: TypeSpecifier | undefined): ParameterUse {
   const [element, max] = type?.kind === 'list' ? [type.element, '*'] : [type, '1']
   return { name, use, min: 0, max, type: typeCode(element) }

@@ -13,7 +13,7 @@ import type { CqlLanguageOptions } from '../measure/prepare.js'
 import { elmRequirements } from './elm-requirements.js'
 
 /**
- * What the criteria of a Measure look at: its subjects, and what the definitions and expressions that criteria name retrieve.
+ * Computes the requirements of a Measure's criteria: its subjects, and the retrieves of the definitions and expressions that criteria name.
  *
  * @throws {OperationError} as `loadMeasure`; `definition-not-found` for a name that the library does not define.
  */
@@ -60,7 +60,7 @@ export async function measureRequirements(
 }
 
 /**
- * What definitions of a Library look at.
+ * Computes the requirements of definitions of a Library.
  *
  * @throws {OperationError} as `loadLibrary`; `parameter-value` for a definition that it does not have.
  */

@@ -16,7 +16,7 @@ interface RetrievePlace {
   readonly filter: Filter | undefined
 }
 
-/** A retrieve as a DataRequirement, with its codes and dates as far as the ELM states them. */
+/** Converts a retrieve to a DataRequirement, with its codes and dates as far as the ELM states them. */
 export function requirementOf(references: References, node: ElmNode, { unit, periods, filter }: RetrievePlace): RequiredData {
   const profile = textAt(node, 'templateId')
   const codeFilter = codeFilterOf(references, node, unit)
@@ -43,7 +43,7 @@ function codeFilterOf(references: References, node: ElmNode, unit: Unit): DataRe
 
 const LISTING: ReadonlySet<string> = new Set(['ToList', 'ExpandValueSet'])
 
-/** The codes that a node names: one, those of a concept, or those of a list of codes; none for any other expression. */
+/** The codes that a node names: one code, those of a concept, or those of a list of codes; empty for any other expression. */
 export function codingsOf(references: References, node: ElmNode, unit: Unit): readonly Coding[] {
   switch (typeOf(node)) {
     case 'CodeRef': {
@@ -89,7 +89,7 @@ function codingOf(references: References, node: ElmNode, { unit, system, code }:
   }
 }
 
-/** The range of dates of a retrieve, with its value where it is a parameter of the request. */
+/** The date range of a retrieve, with its value if it is a parameter of the request. */
 function rangeOf(periods: Periods, node: ElmNode): DataRequirementDateFilter | undefined {
   const [path, range] = [textAt(node, 'dateProperty'), nodeAt(node, 'dateRange')]
   if (path === undefined || range === undefined) return undefined
@@ -97,7 +97,7 @@ function rangeOf(periods: Periods, node: ElmNode): DataRequirementDateFilter | u
   return { path, ...(valuePeriod !== undefined && { valuePeriod }) }
 }
 
-/** The dates that a condition asks for, where an element must be within a parameter of the request: `E.period during "Measurement Period"`. */
+/** The date filter of a condition that an element is within a parameter of the request: `E.period during "Measurement Period"`. */
 function conditionOf(periods: Periods, { where, alias }: Filter, unit: Unit): DataRequirementDateFilter | undefined {
   const reading = { alias, references: { isHelper: (node: ElmNode) => isHelperCall(unit.node, node) } }
   for (const node of conjunctsOf(where)) {
@@ -108,7 +108,7 @@ function conditionOf(periods: Periods, { where, alias }: Filter, unit: Unit): Da
   return undefined
 }
 
-/** Whether what is within a period in a precision is within the period itself: days are, of one whose bounds name no time. */
+/** Whether being within a period at a precision means being within the period itself. It does for days, if the bounds of the period have no time. */
 function isOfWhole(precision: string | undefined, { start, end }: Period): boolean {
   return precision === undefined || (precision === 'Day' && [start, end].every((bound) => bound?.includes('T') !== true))
 }

@@ -3,15 +3,15 @@ import { definitionsNamed, FHIR_HELPERS_LIBRARY, includedAs, libraryIn, type Elm
 import { textAt, type ElmNode } from '../elm/node.js'
 import type { LoadedLibrary } from '../libraries/content.js'
 
-/** An ELM library; references are read in it. */
+/** An ELM library in which references are resolved. */
 export interface Unit {
   readonly node: ElmNode
 }
 
-/** Where references of a library lead, and what they have led to so far. */
+/** Resolves references of a library, and records their targets. */
 export interface References {
   readonly loaded: LoadedLibrary
-  /** Canonical url of the Library resource, by which those of included libraries are made; none where it is not published. */
+  /** Canonical url of the Library resource, from which those of included libraries are derived; `undefined` if it is not published. */
   readonly url: string | undefined
   /** Canonicals of the libraries, value sets and code systems that were referred to. */
   readonly dependsOn: Set<string>
@@ -22,12 +22,12 @@ export function unitOfElm(elm: ElmNode): Unit {
   return { node: libraryIn(elm) }
 }
 
-/** Definitions and functions of a name. */
+/** Definitions and functions with a name. */
 export function definitionsOf({ node }: Unit, name: string): readonly ElmNode[] {
   return definitionsNamed(node, 'statements', name)
 }
 
-/** The library that a reference leads to; `undefined` for what is built in. */
+/** The library to which a reference leads; `undefined` for the built-in one. */
 export function unitOf(references: References, node: ElmNode, unit: Unit): Unit | undefined {
   const alias = textAt(node, 'libraryName')
   if (alias === undefined) return unit
@@ -39,7 +39,7 @@ export function unitOf(references: References, node: ElmNode, unit: Unit): Unit 
   return unitOfElm(elm)
 }
 
-/** What a section of a library (`codes`, `valueSets` ...) has under the name of a reference. */
+/** The declarations in a section of a library (`codes`, `valueSets` ...) with the name of a reference. */
 export function definedIn(unit: Unit | undefined, section: ElmSection, node: ElmNode): readonly ElmNode[] {
   return unit === undefined ? [] : definitionsNamed(unit.node, section, textAt(node, 'name'))
 }
@@ -47,7 +47,7 @@ export function definedIn(unit: Unit | undefined, section: ElmSection, node: Elm
 /** A section of value sets or code systems. */
 export type Section = 'valueSets' | 'codeSystems'
 
-/** The canonical of a value set or code system that a reference names, which is noted. */
+/** Returns and records the canonical of the value set or code system that a reference names. */
 export function canonicalOfRef(
   references: References,
   ref: ElmNode,
