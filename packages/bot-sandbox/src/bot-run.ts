@@ -8,20 +8,20 @@ export interface Ended {
   readonly log: readonly LogLine[]
 }
 
-/** A run that was asked for, and has not ended. */
+/** A requested run that has not ended. */
 export interface BotRun {
-  /** Later ones have greater numbers. */
+  /** Greater for later runs. */
   readonly id: number
   readonly task: BotTask
-  /** What a thread has to know of it. */
+  /** The data that a thread needs to run it. */
   readonly work: Pick<RunMessage, 'code' | 'event' | 'grants' | 'isOnlyCompiled' | 'limits'>
-  /** On the clock of `performance.now()`. */
+  /** Time of the request, by `performance.now()`. */
   readonly askedAt: number
   readonly end: (ended: Ended) => void
   readonly fail: (error: OperationError) => void
 }
 
-/** The error of a run whose caller has gone. */
+/** The error of a run that its caller cancelled. */
 export function aborted(): OperationError {
   return new OperationError('aborted', 'The request was cancelled.')
 }

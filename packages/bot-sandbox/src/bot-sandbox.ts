@@ -8,21 +8,21 @@ import { createPool } from './pool.js'
 import type { Failure } from './protocol.js'
 import { readAnswer } from './wire.js'
 
-/** What `openBotSandbox` takes. */
+/** Options of `openBotSandbox`. */
 export interface BotSandboxOptions {
   /**
-   * Most threads, each of which runs one bot at a time. More than one for each core run only while bots loop or wait for what they have called. Default 8. On Linux they
-   * yield to the other threads of the process.
+   * Maximum number of threads, each of which runs one bot at a time. More threads than cores run only while bots loop or wait for calls. Default 8. On
+   * Linux they have a lower priority than the other threads of the process.
    */
   readonly workers?: number
 }
 
-/** A runtime for stored bots that can also look at a code without running it. */
+/** A runtime for stored bots that can also check code without running it. */
 export interface BotSandbox extends BotRuntime {
   /**
-   * Compiles a code, and runs nothing of it.
+   * Compiles code without running any of it.
    *
-   * @throws {OperationError} `bot-failed` for one with a syntax error, whose words and place (`at bot.js:1:9`) are in `detail.diagnostics`.
+   * @throws {OperationError} `bot-failed` for a syntax error; its text and position (`at bot.js:1:9`) are in `detail.diagnostics`.
    */
   check(code: string): Promise<void>
 }
@@ -35,9 +35,9 @@ const SHAPE: InputShape = inputShape<BotSandboxOptions>({
 
 /**
  * Opens a runtime for stored bots: JavaScript in QuickJS compiled to WebAssembly, in a few worker threads. The code has no network, no files, no host
- * objects and no module but itself; only JSON text goes in and out. After a run the whole memory of the engine is set back, so that every run begins
- * in the same realm, with random numbers of its own. A thread starts with the first run that needs it, and is replaced after a run that reached a
- * limit, broke the engine or made its memory grow. A thread gets a few runs in advance; another thread takes over those that it does not reach.
+ * objects and no other modules; only JSON text goes in and out. After a run the whole memory of the engine is restored, so that every run begins
+ * in the same realm, with its own random numbers. A thread starts with the first run that needs it, and is replaced after a run that reached a
+ * limit, broke the engine or made its memory grow. A thread is assigned a few runs in advance; another thread takes over those that it does not begin.
  *
  * @throws {TypeError} for an option that is unknown or of another type.
  */

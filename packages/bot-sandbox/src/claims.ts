@@ -1,5 +1,5 @@
-// What host and thread share: a count of what the host has sent, which a thread sleeps on, for how long the thread has computed, which run's code it has begun, and a slot for each run
-// that it was given.
+// Memory shared by host and thread: the number of messages that the host has sent, on which a thread sleeps; the computing time of the thread; the run whose
+// code it has begun; and a slot for each run that it was given.
 const SENT = 0
 const COMPUTED = 1
 const BEGUN = 2
@@ -7,13 +7,13 @@ const FIRST_SLOT = 3
 
 /** A run as its thread knows it. */
 export interface Ticket {
-  /** Above 0; no other run of the thread has it. */
+  /** Greater than 0; unique among all runs of the thread. */
   readonly run: number
-  /** No other run that the thread has now is in it. */
+  /** Unique among the runs that the thread has at the same time. */
   readonly slot: number
 }
 
-/** Makes the memory that a host shares with one thread. */
+/** Creates the memory that a host shares with one thread. */
 export function sharedClaims(slots: number): Int32Array {
   return new Int32Array(new SharedArrayBuffer((FIRST_SLOT + slots) * Int32Array.BYTES_PER_ELEMENT))
 }
@@ -23,17 +23,17 @@ export function offerRun(claims: Int32Array, { run, slot }: Ticket): void {
   Atomics.store(claims, FIRST_SLOT + slot, run)
 }
 
-/** Takes an offer back. False when the thread has begun the run. */
+/** Withdraws an offer. False if the thread has begun the run. */
 export function takeRunBack(claims: Int32Array, { run, slot }: Ticket): boolean {
   return Atomics.compareExchange(claims, FIRST_SLOT + slot, run, 0) === run
 }
 
-/** Claims a run for the thread. False when it was taken back. */
+/** Claims a run for the thread. False if the offer was withdrawn. */
 export function claimRun(claims: Int32Array, { run, slot }: Ticket): boolean {
   return Atomics.compareExchange(claims, FIRST_SLOT + slot, run, -run) === run
 }
 
-/** Reports to the host that the code of the run begins: all that it needs is there. */
+/** Reports to the host that the code of the run begins, because everything that it needs is ready. */
 export function tellBegun(claims: Int32Array, { run }: Pick<Ticket, 'run'>): void {
   Atomics.store(claims, BEGUN, run)
 }
@@ -43,12 +43,12 @@ export function hasBegun(claims: Int32Array, { run }: Pick<Ticket, 'run'>): bool
   return Atomics.load(claims, BEGUN) === run
 }
 
-/** Reports to the host for how many milliseconds the thread has computed in the run that it is at. */
+/** Reports to the host the computing time of the current run in milliseconds. */
 export function tellComputed(claims: Int32Array, ms: number): void {
   Atomics.store(claims, COMPUTED, ms)
 }
 
-/** For how many milliseconds the thread has computed in the run that it is at, as last reported. */
+/** The last reported computing time of the current run in milliseconds. */
 export function computedMs(claims: Int32Array): number {
   return Atomics.load(claims, COMPUTED)
 }
@@ -59,12 +59,12 @@ export function announceSent(claims: Int32Array): void {
   Atomics.notify(claims, SENT)
 }
 
-/** How much the host has sent. */
+/** Number of messages that the host has sent. */
 export function sentCount(claims: Int32Array): number {
   return Atomics.load(claims, SENT)
 }
 
-/** Sleeps until the host has sent more than was `seen`, or for that many milliseconds. */
+/** Sleeps until the host has sent more messages than `seen`, at most `ms` milliseconds. */
 export function sleepUntilSent(claims: Int32Array, seen: number, ms: number): void {
   Atomics.wait(claims, SENT, seen, ms)
 }

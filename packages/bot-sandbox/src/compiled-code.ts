@@ -1,10 +1,10 @@
 import type { QuickJSContext, QuickJSHandle } from 'quickjs-emscripten-core'
 import type { Changes, Snapshot } from './snapshot.js'
 
-/** The name of a bot's code in messages, and that by which the prelude imports it. */
+/** The name of a bot's code in messages, and the name under which the prelude imports it. */
 export const CODE_FILE = 'bot.js'
 
-/** How a code that was made ready is run. */
+/** How prepared code is run. */
 export type Prepared =
   /** By evaluating its source. */
   | { readonly kind: 'source'; readonly type: 'global' | 'module' }
@@ -13,33 +13,33 @@ export type Prepared =
   /** By calling the function that it was compiled to. */
   | { readonly kind: 'script'; readonly body: QuickJSHandle }
 
-/** How a code is run, and what it was compiled to. */
+/** Prepared code, and the memory changes that hold its compiled form. */
 interface Known {
   readonly prepared: Prepared
   readonly changes?: Changes | undefined
   readonly bytes: number
 }
 
-/** What is kept of all codes of a realm, and of one. What the longest source of the usual limit is compiled to takes half of the latter. */
+/** Maximum memory for all compiled codes of a realm, and for one. The longest source of the usual limit, compiled, takes half of the latter. */
 const MOST_BYTES = 16 * 1024 * 1024
 const MOST_OF_ONE = 8 * 1024 * 1024
 
-/** What codes are made ready in. */
+/** Options of `codePreparer`. */
 export interface PreparerOptions {
   readonly context: QuickJSContext
   readonly snapshot: Snapshot
-  /** What a bot may allocate. */
+  /** Maximum memory that a bot may allocate. */
   readonly memoryBytes: number
 }
 
 /**
- * Makes a function that makes a realm, as its snapshot is, ready for a code: to compile one takes as long as a small run, and as hundreds where it is large. Nothing of a
- * code is evaluated before its run.
+ * Creates a function that prepares code in a realm that is in the state of its snapshot. The compiled form is kept: compiling takes as long as a small run,
+ * and for large code as long as hundreds. None of the code is evaluated before its run.
  */
 export function codePreparer({ context, snapshot, memoryBytes }: PreparerOptions): (code: string) => Prepared {
   const known = new Map<string, Known>()
   let bytes = 0
-  // The limit is in the engine's memory too.
+  // The limit is stored in the memory of the engine, which is restored, so it is set each time.
   const limit = (): void => context.runtime.setMemoryLimit(memoryBytes)
   const restored = (): boolean => {
     if (!snapshot.isWhole()) return false
@@ -49,16 +49,16 @@ export function codePreparer({ context, snapshot, memoryBytes }: PreparerOptions
   }
   const compiles = (code: string, type: 'global' | 'module'): boolean =>
     context.evalCode(code, CODE_FILE, { type, compileOnly: true }).error === undefined
-  /** Undefined for a code that cannot be in a function, such as one that begins with `#!`. */
+  /** `undefined` for code that cannot be put into a function, such as one that begins with `#!`. */
   const compiledScript = (code: string): Prepared | undefined => {
     const result = context.evalCode(`(function () {${code}\n})`, CODE_FILE, { type: 'global' })
     return result.error === undefined ? { kind: 'script', body: result.value } : undefined
   }
   const compiledModule = (code: string): Prepared | undefined => (compiles(code, 'module') ? { kind: 'module' } : undefined)
-  /** Unless the memory has grown, the realm is as its snapshot afterwards, or holds what the code was compiled to. */
+  /** Afterwards the realm is in the state of its snapshot, or holds the compiled code, unless its memory has grown. */
   const look = (code: string): Known => {
     const size = 2 * code.length
-    // A code that is no script by itself could end the function and continue.
+    // Code that is not a valid script by itself could close the function and continue after it.
     const type = compiles(code, 'global') ? 'global' : 'module'
     const compiled = type === 'global' ? compiledScript : compiledModule
     const prepared = restored() ? compiled(code) : undefined

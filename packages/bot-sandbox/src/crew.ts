@@ -4,11 +4,11 @@ import { startWorker, type PooledWorker } from './pooled-worker.js'
 
 /** The threads of a runtime. */
 export interface Crew {
-  /** Gives the run to the thread that will reach it first. False when no thread has room. */
+  /** Assigns the run to the thread that will reach it first. False if no thread has room. */
   give(run: BotRun): boolean
-  /** What threads that are late have not begun. */
+  /** Takes the runs that late threads have not begun. */
   takeFromLate(): readonly BotRun[]
-  /** Lets threads that have nothing to do take over what others have not begun. */
+  /** Lets idle threads take over runs that others have not begun. */
   share(): void
   abort(run: BotRun): void
   /** Kills threads whose run is over its time limit. */
@@ -17,31 +17,31 @@ export interface Crew {
   closeIdle(): Promise<void>
 }
 
-/** Who hears of the threads. */
+/** Callbacks about the threads. */
 export interface CrewOwner {
   /** A thread has room. */
   readonly onRoom: () => void
-  /** A thread is gone that has not begun these. */
+  /** A thread has ended without beginning these runs. */
   readonly onLeft: (unbegun: readonly BotRun[]) => void
 }
 
-/** How many threads there are. */
+/** Number of threads. */
 export interface CrewSize {
-  /** This many threads share the short runs. More would only take turns on the cores. */
+  /** Number of threads that share the short runs. More would only compete for the cores. */
   readonly usual: number
-  /** Others start while some are held by what they run, and end when they are not. */
+  /** Maximum number. Further threads start while some are held by their runs, and end when these are not. */
   readonly most: number
-  /** A thread that has had no run for so long ends. Default: a minute. */
+  /** Time without a run after which a thread ends. Default: a minute. */
   readonly idleMs?: number
 }
 
-/** A thread that is longer than this at one run is given no more, and what it has not begun is for the others. */
+/** A thread that takes longer than this for one run gets no more, and other threads take over the runs that it has not begun. */
 const LATE_MS = 5
-/** How often threads that are too many, or have nothing to do, are looked for. */
+/** Interval of the search for superfluous and idle threads. */
 const REST_MS = 5_000
 const IDLE_MS = 60_000
 
-/** Makes the crew of a runtime. Its threads start when there is something to run. */
+/** Creates the crew of a runtime. Its threads start when there is something to run. */
 export function createCrew({ usual, most, idleMs = IDLE_MS }: CrewSize, { onRoom, onLeft }: CrewOwner): Crew {
   const threads = new Set<PooledWorker>()
   const start = (): PooledWorker => {
@@ -90,7 +90,7 @@ export function createCrew({ usual, most, idleMs = IDLE_MS }: CrewSize, { onRoom
   }
 }
 
-/** Ends, a while later, what was started instead of threads that are in time again, and what has had nothing to do for long: each has an engine of its own. */
+/** Ends, after a while, threads that replaced late ones that are in time again, and threads that were idle for long: each has its own engine. */
 function dismissal(threads: ReadonlySet<PooledWorker>, { usual, idleMs }: Required<Omit<CrewSize, 'most'>>): () => void {
   let isWaiting = false
   const look = (): void => {

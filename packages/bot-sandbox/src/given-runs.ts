@@ -1,29 +1,29 @@
 import type { BotRun } from './bot-run.js'
 import { hasBegun, offerRun, takeRunBack, type Ticket } from './claims.js'
 
-/** Most runs that a thread is given. */
+/** Maximum number of runs that a thread has at the same time. */
 export const MOST_RUNS = 5
 
-/** A run that a thread has been given. */
+/** A run that was assigned to a thread. */
 export interface Given extends Ticket {
   readonly asked: BotRun
 }
 
 /** How busy a thread is. */
 export interface Workload {
-  /** How many runs it has been given and has not ended. */
+  /** Number of its runs that have not ended. */
   load(): number
-  /** How long it has been at its first run, in milliseconds; 0 without one, and before it has started. */
+  /** Duration of its first run so far, in milliseconds; 0 without one, and before the thread has started. */
   busyMs(): number
-  /** How long it has had no run, in milliseconds; 0 with one. */
+  /** Time since its last run, in milliseconds; 0 if it has one. */
   idleMs(): number
 }
 
-/** The runs that a thread has been given and has not ended, in the order in which it does them. */
+/** The runs of a thread that have not ended, in the order of their execution. */
 export interface GivenRuns {
   all(): readonly Given[]
   readonly workload: Workload
-  /** The same as they were asked for. */
+  /** The requests of all runs. */
   asked(): readonly BotRun[]
   find(is: (run: Given) => boolean): Given | undefined
   /** Adds the run at the end, and offers it to the thread. */
@@ -31,25 +31,25 @@ export interface GivenRuns {
   remove(run: Given): void
   /** Removes the first runs that have not begun, at most `most`. */
   takeBack(most: number): readonly BotRun[]
-  /** The thread has started. */
+  /** Called when the thread has started. */
   start(): void
   isStarted(): boolean
-  /** The first of them, when its code has run for longer than its time limit and that many milliseconds, or does not begin at all. */
+  /** The first run, if its code has exceeded its time limit by more than `graceMs`, or has not begun for too long. */
   overdue(graceMs: number): Given | undefined
 }
 
 const MOST_NUMBER = 2 ** 31 - 1
 
-/** What a thread needs before the code of a run begins, its engine, is there long before, however busy the machine is. */
+/** Maximum time before the code of a run begins. The engine is ready long before, even on a busy machine. */
 const MOST_PREPARING_MS = 10_000
 
-/** Makes the list of a thread. @param onEmpty Called when the last was removed. */
+/** Creates the list of a thread. @param onEmpty Called when the last run was removed. */
 export function givenRuns(claims: Int32Array, onEmpty: () => void): GivenRuns {
   let runs: readonly Given[] = []
   let numbered = 0
   let begunAt = performance.now()
   let isStarted = false
-  /** The run whose code is known to have begun, and since when. */
+  /** The run whose code is known to have begun, and the time of that. */
   let begun: { readonly run: Given; readonly since: number } | undefined
   const beginNow = (): void => void (begunAt = performance.now())
   const busyMs = (): number => (isStarted && runs.length > 0 ? performance.now() - begunAt : 0)

@@ -3,15 +3,15 @@ import { sentCount, sleepUntilSent } from './claims.js'
 import type { ReplyMessage, RunMessage, ToWorker } from './protocol.js'
 import { codeReceiver } from './sent-codes.js'
 
-/** What the host has sent, read without the event loop: to sleep on shared memory, and to go from one run to the next, takes microseconds. */
+/** Messages of the host, read without the event loop: sleeping on shared memory, and going on to the next run, takes microseconds. */
 export interface Inbox {
   /** The next run; sleeps until there is one. */
   nextRun(): RunMessage
-  /** The next answer to a call of the run; `undefined` when none comes within that many milliseconds. */
+  /** The next answer to a call of the run; `undefined` if none arrives within `waitMs` milliseconds. */
   nextReply(run: number, waitMs: number): ReplyMessage | undefined
 }
 
-/** Makes the inbox of a thread. */
+/** Creates the inbox of a thread. */
 export function createInbox(port: MessagePort, claims: Int32Array): Inbox {
   const runs: RunMessage[] = []
   const codeOf = codeReceiver()
@@ -24,7 +24,7 @@ export function createInbox(port: MessagePort, claims: Int32Array): Inbox {
     else replies.push(message)
     return true
   }
-  /** Takes a message; sleeps while there is none. */
+  /** Takes a message; if there is none, sleeps until one is sent or the time is over. */
   const takeOrSleep = (ms: number): void => {
     const seen = sentCount(claims)
     if (!take()) sleepUntilSent(claims, seen, ms)
@@ -40,7 +40,7 @@ export function createInbox(port: MessagePort, claims: Int32Array): Inbox {
     nextReply(run, waitMs) {
       const until = performance.now() + waitMs
       for (;;) {
-        // A run may end before its calls do; what they give is not for the next one.
+        // A run may end before its calls; their answers are not for the next run.
         replies = replies.filter((reply) => reply.run === run)
         const next = replies.shift()
         const left = until - performance.now()

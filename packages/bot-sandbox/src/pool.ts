@@ -5,23 +5,23 @@ import { createCrew, type CrewSize } from './crew.js'
 import { MOST_RUNS } from './given-runs.js'
 import { grantsOf, writeEvent } from './wire.js'
 
-/** A few threads, and the runs that wait for them. */
+/** The threads, and the runs that wait for them. */
 export interface Pool {
-  /** Runs that it takes beyond one for each thread. */
+  /** Number of runs that it accepts in addition to one per thread. */
   readonly ahead: number
-  /** How the run ended. @throws {OperationError} `aborted`, `unavailable`, and `throttled` when its turn does not come within its time limit. */
+  /** Executes a run. @throws {OperationError} `aborted`, `unavailable`, and `throttled` if it does not start within its time limit. */
   run(task: BotTask, how?: RunKind): Promise<Ended>
-  /** Takes no more runs, ends those that wait and the threads that are idle; the others end with what they are at. */
+  /** Accepts no more runs, and ends waiting runs and idle threads; the other threads end after their current runs. */
   readonly close: () => Promise<void>
 }
 
-/** What is done with the code. */
+/** Whether the code is run or only compiled. */
 export type RunKind = 'run' | 'compile'
 
-/** How often time limits are looked at while there are runs. */
+/** Interval of the check of time limits while there are runs. */
 const LOOK_MS = 50
 
-/** Makes the pool of a runtime. */
+/** Creates the pool of a runtime. */
 export function createPool(size: CrewSize): Pool {
   const line = createLine()
   let asked = 0
@@ -40,7 +40,7 @@ export function createPool(size: CrewSize): Pool {
       serve()
     },
   })
-  /** Ends what is over its time, also of waiting for a turn. */
+  /** Ends runs that have exceeded their time limit, also while they wait. */
   const look = (): void => {
     timer = undefined
     crew.checkTime()
@@ -58,7 +58,7 @@ export function createPool(size: CrewSize): Pool {
     else crew.abort(run)
   }
   return {
-    // With them a thread continues before the host knows that it could.
+    // With runs in advance, a thread continues before the host has seen the end of its run.
     ahead: size.usual * (MOST_RUNS - 1),
     async run(task, how = 'run') {
       if (isClosed) throw closed()
@@ -81,12 +81,12 @@ export function createPool(size: CrewSize): Pool {
   }
 }
 
-/** Runs that no thread has been given, in the order in which they were asked for. */
+/** Runs that are not assigned to a thread, in the order of their requests. */
 interface Line {
   isEmpty(): boolean
   add(runs: readonly BotRun[]): void
   take(is: (run: BotRun) => boolean): readonly BotRun[]
-  /** Offers the first, as long as it is taken. */
+  /** Offers the first run, and so on until one is not accepted. */
   serve(give: (run: BotRun) => boolean): void
 }
 

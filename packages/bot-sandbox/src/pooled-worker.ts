@@ -10,34 +10,34 @@ import { startThread, type Thread } from './thread.js'
 
 /** A thread that runs one bot after the other. */
 export interface PooledWorker extends Workload {
-  /** True when its first run loops, waits for what it has called, or blocks the engine. Not when the thread only gets no processor: others would get none either. */
+  /** True if its first run loops, waits for calls, or blocks the engine; not if the thread only gets no processor, as others would not get one either. */
   isHeld(): boolean
-  /** Gives it a run, to be done after those that it has. */
+  /** Assigns a run to it, after those that it has. */
   give(run: BotRun): void
   /** Takes back the first runs that have not begun, at most `most`. */
   takeBack(most: number): readonly BotRun[]
-  /** Ends a run, with the thread where that has begun it. */
+  /** Ends a run; also ends the thread if it has begun the run. */
   abort(run: BotRun): void
-  /** Kills the thread if what it does is over its time limit. */
+  /** Kills the thread if its current run has exceeded its time limit. */
   checkTime(): void
   /** Kills the thread. Resolves when it has ended. */
   close(): Promise<void>
 }
 
-/** Who hears of a thread. */
+/** Callbacks about a thread. */
 export interface WorkerOwner {
   /** A run has ended: the thread has room for another. */
   readonly onEnd: () => void
-  /** The thread is gone, and has not begun these. */
+  /** The thread has ended without beginning these runs. */
   readonly onGone: (worker: PooledWorker, unbegun: readonly BotRun[]) => void
 }
 
-/** The thread ends a run itself when its time is up; what holds even the engine is killed this much later. */
+/** The thread ends a run itself when its time is up. If the engine is blocked, the host kills the thread this much later. */
 const GRACE_MS = 150
 
-/** A run that has computed for as long, or is as long at what it has called, holds its thread: in its place another starts, which takes some 50 ms of processor time. */
+/** A run that computes or waits for calls longer than this holds its thread. Another thread starts in addition, which takes some 50 ms of processor time. */
 const HELD_MS = 250
-/** So does one that has not ended by then, whatever it does: within one call of the engine it reports nothing. */
+/** A run that takes longer than this holds its thread, whatever it does: during one call of the engine it reports nothing. */
 const BLOCKED_MS = 2_000
 
 const BROKEN: Failure = { code: 'bot-failed', message: 'The bot broke its runtime.' }
@@ -51,7 +51,7 @@ export function startWorker({ onEnd, onGone }: WorkerOwner): PooledWorker {
     void thread.end()
     onGone(self, runs.asked())
   }
-  /** Ends the thread and the run that it is at, unless that has ended. Another that it has begun since was not seen by anybody: it is for the next thread. */
+  /** Ends the thread and its current run, unless that has ended. Nobody has observed a run that it has begun since: the next thread gets it. */
   const kill = (run: Given, outcome: Failure): void => {
     thread.receiveAll()
     if (!runs.all().includes(run)) return
@@ -108,7 +108,7 @@ function notStarted(): OperationError {
   return new OperationError('unavailable', 'The runtime of bots does not start.')
 }
 
-/** What runs of a thread call, and the host has not answered. */
+/** Calls of a thread's runs that the host has not answered. */
 interface AnsweredCalls {
   areOpen(): boolean
   answer(call: CallMessage, by: Pick<BotTask, 'capabilities'>): void
@@ -128,7 +128,7 @@ function answeredCalls({ send }: Pick<Thread, 'send'>): AnsweredCalls {
   }
 }
 
-/** Calls a method that was granted; of other errors than our own, the bot learns nothing. */
+/** Calls a granted method. The bot sees only errors of this library; others are hidden from it. */
 async function answered({ run, call, method, args }: CallMessage, capabilities: BotCapabilities): Promise<ReplyMessage> {
   try {
     const result = await invoked(method, JSON.parse(args), capabilities)

@@ -7,7 +7,7 @@ import type { SentCode } from './sent-codes.js'
 export interface RunMessage extends Ticket {
   readonly type: 'run'
   readonly code: string
-  /** The code is compiled, and nothing of it run. */
+  /** If true, the code is only compiled, not run. */
   readonly isOnlyCompiled: boolean
   /** JSON text of a `WireEvent`. */
   readonly event: string
@@ -16,7 +16,7 @@ export interface RunMessage extends Ticket {
   readonly limits: BotLimits
 }
 
-/** A run as it is sent. */
+/** A run as sent to the thread. */
 export interface SentRun extends Omit<RunMessage, 'code'> {
   readonly code: SentCode
 }
@@ -24,7 +24,7 @@ export interface SentRun extends Omit<RunMessage, 'code'> {
 /** Names of methods by the name of their capability. */
 export type Grants = Readonly<Record<string, readonly string[]>>
 
-/** What the host answers to a `CallMessage`: JSON text of the result, or of `{code, message}`. */
+/** The answer to a `CallMessage`: JSON text of the result, or of `{code, message}`. */
 export interface ReplyMessage {
   readonly type: 'reply'
   readonly run: number
@@ -55,17 +55,17 @@ export interface DoneMessage {
   readonly run: number
   readonly outcome: Outcome
   readonly log: readonly LogLine[]
-  /** False when the run broke the engine, came to a limit or made its memory grow: the thread must end, which gives its memory back. */
+  /** False if the run broke the engine, reached a limit or made its memory grow. Then the thread must end, which frees its memory. */
   readonly isReusable: boolean
 }
 
-/** What a bot logged. */
+/** A line of a bot's log. */
 export interface LogLine {
   readonly level: BotLogLevel
   readonly text: string
 }
 
-/** What a bot answered, or why there is no answer. */
+/** The answer of a bot, or the reason why there is none. */
 export type Outcome = Answered | Failure
 
 /** An answer as it came out of the sandbox. */
@@ -76,17 +76,17 @@ export interface Answered {
   readonly value: string
 }
 
-/** Why a run gave no answer. */
+/** The reason why a run has no answer. */
 export interface Failure {
   readonly code: 'bot-failed' | 'bot-timeout' | 'bot-too-costly'
   readonly message: string
-  /** The bot's own words. */
+  /** The text of the bot's own error. */
   readonly diagnostics?: string
 }
 
-/** All that the host sends to a worker. */
+/** Messages from the host to a worker. */
 export type ToWorker = SentRun | ReplyMessage
-/** All that a worker sends to the host. */
+/** Messages from a worker to the host. */
 export type FromWorker = ReadyMessage | CallMessage | DoneMessage
 
 /** An event as data. */

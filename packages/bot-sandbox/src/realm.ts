@@ -14,17 +14,17 @@ import { CODE_FILE, codePreparer, type Prepared } from './compiled-code.js'
 import { takeSnapshot } from './snapshot.js'
 import variant from '@jitl/quickjs-ng-wasmfile-release-sync'
 
-/** What the host functions of a realm work with: the run that is going on. */
+/** The current run of a realm, which the host functions serve. */
 export interface CurrentRun {
   readonly state: RunState
   /** Sends a call of a capability to the host. */
   readonly call: (call: number, method: string, args: string) => void
-  /** Called every few thousand steps with how long the run has computed, in milliseconds. */
+  /** Called every few thousand steps with the computing time of the run in milliseconds. */
   readonly onLook: (computedMs: number) => void
   readonly outputBytes: number
 }
 
-/** A JavaScript realm in an engine of its own, furnished for bots, which can be set back to what it was before any of them ran. */
+/** A JavaScript realm for bots in its own engine. It can be restored to its state before any bot ran. */
 export interface Realm {
   readonly runtime: QuickJSRuntime
   readonly context: QuickJSContext
@@ -32,38 +32,38 @@ export interface Realm {
   readonly memory: WebAssembly.Memory
   /** The functions of the prelude. */
   readonly api: Readonly<Record<keyof SandboxApi, QuickJSHandle>>
-  /** Prepares code, and says how it is run. A module does not compile as a script: at least its `export` is not valid there. */
+  /** Prepares code, and returns how to run it. A module does not compile as a script, because at least its `export` is not valid there. */
   prepare(code: string): Prepared
-  /** Whom the functions of the host serve from now on. */
+  /** Sets the run that the functions of the host serve from now on. */
   begin(run: CurrentRun): void
-  /** False when the memory has grown: the realm must not be used any more. */
+  /** False if the memory has grown. Then the realm must not be used any more. */
   isWhole(): boolean
-  /** Sets the whole memory back, so that nothing of a run is left: no value, no change to a builtin, no pending job. Handles that were made since are void. */
+  /** Restores the whole memory, so that nothing of a run is left: no value, no change to a builtin, no pending job. Handles created since are invalid. */
   reset(): void
 }
 
-/** What a realm is made of. */
+/** Options of `createRealm`. */
 export interface RealmOptions {
-  /** An expression that gives the prelude's function `furnish`. */
+  /** An expression whose value is the prelude's function `furnish`. */
   readonly prelude: string
   /** The methods that bots are granted by the name of their capability. */
   readonly grants: Grants
-  /** What a bot may allocate. */
+  /** Maximum memory that a bot may allocate. */
   readonly memoryBytes: number
 }
 
-/** Bytes of the engine's stack that JavaScript may use, and what its own functions may use beyond that. */
+/** Bytes of the engine's stack that JavaScript may use, and that its native functions may use in addition. */
 const STACK_BYTES = 256 * 1024
 const NATIVE_STACK_BYTES = 64 * 1024
 
-/** Makes a realm. It takes milliseconds; to set one back takes microseconds. */
+/** Creates a realm. This takes milliseconds; restoring one takes microseconds. */
 export async function createRealm({ prelude, grants, memoryBytes }: RealmOptions): Promise<Realm> {
   const engine = await newEngine(memoryBytes)
   const runtime = engine.newRuntime()
   runtime.setMaxStackSize(STACK_BYTES)
   const context = runtime.newContext()
   let run = noRun()
-  // Asked every few thousand steps; `true` ends what is running, and no code can catch that.
+  // Called every few thousand steps. `true` ends the running code, which cannot catch this.
   runtime.setInterruptHandler(() => {
     run.onLook(run.state.computedMs())
     return run.state.isOver()
@@ -94,7 +94,7 @@ export async function createRealm({ prelude, grants, memoryBytes }: RealmOptions
   return { runtime, context, memory, api, prepare, begin: (next) => void (run = next), isWhole: snapshot.isWhole, reset: snapshot.restore }
 }
 
-/** Random words for the runs to come: to ask for them costs as much for many as for a few. */
+/** Random words for the next runs. Requesting many costs as much as requesting a few. */
 const words = new Uint32Array(1_024)
 let unused = 0
 
@@ -104,13 +104,13 @@ function randomWord(): number {
   return words[unused] ?? 0
 }
 
-/** While the prelude is loaded there is no bot. */
+/** The current run while the prelude is loaded. */
 function noRun(): CurrentRun {
   const limits = { timeoutMs: Infinity, memoryBytes: Infinity, outputBytes: Infinity, logBytes: Infinity, sourceBytes: Infinity }
   return { state: createRunState(limits), call: () => {}, onLook: () => {}, outputBytes: Infinity }
 }
 
-/** The `PreludeHost` of a realm. Only texts and numbers cross; a value of another type crosses as the empty text. */
+/** Creates the `PreludeHost` of a realm. Only texts and numbers are passed; a value of another type is passed as the empty text. */
 function hostObject(context: QuickJSContext, current: () => CurrentRun): QuickJSHandle {
   const host = context.newObject()
   const text = (handle: QuickJSHandle | undefined): string => textOf(context, handle)
@@ -145,12 +145,12 @@ function logLevel(level: string): 'debug' | 'info' | 'warn' | 'error' {
   return level === 'debug' || level === 'warn' || level === 'error' ? level : 'info'
 }
 
-/** A status and what `botResponse` takes of headers are shorter. */
+/** Maximum length of the head. A status and the headers that `botResponse` accepts are shorter. */
 const MAX_HEAD = 16_384
 
 /**
- * What is too long is not sent on, because the host's thread would take long to parse it. Only a text is let through when it may be too
- * long: in JSON it takes up to six times its length. The exact bound is the caller's.
+ * Rejects an answer that is too long, because the host's thread would take long to parse it. A string takes up to six times its length in JSON, so one
+ * that may be too long is accepted here; the caller checks the exact bound.
  */
 function answered(answer: Answered, outputBytes: number): Outcome {
   const bound = answer.value.startsWith('"') ? 6 * outputBytes + 2 : outputBytes
@@ -163,20 +163,20 @@ function tooCostly(message: string): Failure {
 }
 
 const PAGE = 64 * 1024
-/** What the engine starts with: its own data, its stack, and about 10 MB for bots. */
+/** Initial memory of the engine: its own data, its stack, and about 10 MB for bots. */
 const FIRST_PAGES = 256
 
 /**
- * Starts a JavaScript engine: an instance of QuickJS with a WebAssembly memory of its own.
+ * Starts a JavaScript engine: an instance of QuickJS with its own WebAssembly memory.
  *
- * @param memoryBytes What a bot may allocate. The memory ends a quarter above, because not all of it can be used.
+ * @param memoryBytes Maximum memory that a bot may allocate. The maximum of the WebAssembly memory is a quarter more, because not all of it can be used.
  */
 function newEngine(memoryBytes: number): Promise<QuickJSWASMModule> {
   const maximum = Math.min(FIRST_PAGES + Math.ceil((memoryBytes * 1.25) / PAGE), MAX_PAGES)
   return newQuickJSWASMModuleFromVariant(newVariant(quickJs(), { wasmMemory: new WebAssembly.Memory({ initial: FIRST_PAGES, maximum }) }))
 }
 
-/** The most that the engine declares. */
+/** The maximum that the engine declares. */
 const MAX_PAGES = 32_768
 
 function quickJs(): QuickJSSyncVariant {

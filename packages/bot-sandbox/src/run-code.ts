@@ -4,19 +4,19 @@ import { CODE_FILE, type Prepared } from './compiled-code.js'
 import type { CurrentRun, Realm } from './realm.js'
 import { createRunState, type RunState } from './run-state.js'
 
-/** What a run works with besides its message. */
+/** Options of `runCode`. */
 export interface RunOptions {
   readonly realm: Realm
   readonly call: CurrentRun['call']
   readonly onLook: CurrentRun['onLook']
-  /** The next answer to a call; `undefined` after that many milliseconds. */
+  /** Returns the next answer to a call; `undefined` if none arrives within `waitMs` milliseconds. */
   readonly nextReply: (waitMs: number) => ReplyMessage | undefined | Promise<ReplyMessage | undefined>
 }
 
-/** What a run needs of its message. */
+/** The parts of the message that a run needs. */
 type RunInput = Pick<RunMessage, 'code' | 'event' | 'limits'> & Partial<Pick<RunMessage, 'isOnlyCompiled'>>
 
-/** Runs a bot's code in a realm, which must be set back afterwards. */
+/** Runs a bot's code in a realm, which must be restored afterwards. */
 export async function runCode(message: RunInput, options: RunOptions): Promise<Omit<DoneMessage, 'type' | 'run'>> {
   const { realm } = options
   const state = createRunState(message.limits)
@@ -34,7 +34,7 @@ interface Run {
   readonly options: RunOptions
 }
 
-/** False when the engine broke, for example on its own stack. */
+/** False if the engine broke, for example by a stack overflow of its own. */
 async function driven(run: Run): Promise<boolean> {
   try {
     await drive(run)
@@ -46,7 +46,7 @@ async function driven(run: Run): Promise<boolean> {
   }
 }
 
-/** Thrown by `valueOf` for what the bot threw, which has ended the run. */
+/** Thrown by `valueOf` if the bot threw, which has ended the run. */
 class RunEnded extends Error {}
 
 async function drive(run: Run): Promise<void> {
@@ -57,7 +57,7 @@ async function drive(run: Run): Promise<void> {
   if (prepared.kind === 'module') call(run, ['startCompiled', context.newString(message.event)])
   else {
     const given = loaded(run, prepared)
-    // A script may export its handler in an async function, whose end only its promise shows.
+    // A script may export its handler in an async function, which must end first.
     if (hasEnded(run)) return
     call(run, ['start', given, context.newString(message.event)])
   }
@@ -67,21 +67,21 @@ async function drive(run: Run): Promise<void> {
   }
 }
 
-/** Ends the run without running any of the code: it compiles, or fails where it does not. */
+/** Ends the run without running the code: successfully if the code compiles, otherwise with its error. */
 function compiled(run: Run, prepared: Prepared): void {
   const options = { type: prepared.kind === 'source' ? prepared.type : 'global', compileOnly: true } as const
   if (prepared.kind === 'source') valueOf(run, run.realm.context.evalCode(run.message.code, CODE_FILE, options))
   run.state.end({ head: '', value: '' })
 }
 
-/** What the code gave when it was loaded: a module, a promise of one, or whatever a script gives. */
+/** Loads the code. Returns a module, a promise of one, or the result of a script. */
 function loaded(run: Run, prepared: Exclude<Prepared, { readonly kind: 'module' }>): QuickJSHandle {
   const { context } = run.realm
   if (prepared.kind === 'script') return valueOf(run, context.callFunction(prepared.body, context.undefined))
   return valueOf(run, context.evalCode(run.message.code, CODE_FILE, { type: prepared.type }))
 }
 
-/** Runs what is due now. True when the run has ended. */
+/** Runs everything that is due now. True if the run has ended. */
 function hasEnded(run: Run): boolean {
   const { realm, state } = run
   while (!state.isOver()) {
@@ -114,14 +114,14 @@ function call(run: Run, [method, ...args]: readonly [keyof Realm['api'], ...Quic
   return valueOf(run, context.callFunction(api[method], context.undefined, args))
 }
 
-/** The value of a call; what was thrown instead ends the run. */
+/** The value of a call; if it threw, the run ends. */
 function valueOf(run: Run, result: VmCallResult<QuickJSHandle>): QuickJSHandle {
   if (result.error === undefined) return result.value
   run.state.fail(described(run, result.error))
   throw new RunEnded()
 }
 
-/** The text of what was thrown; the realm itself writes it, so that no code of the bot runs for us. */
+/** The text of a thrown value. The realm itself writes it, so that the host does not access objects of the bot. */
 function described(run: Run, error: QuickJSHandle): string {
   const { context, api } = run.realm
   if (run.state.isOver()) return ''

@@ -1,32 +1,32 @@
 import type { BotLimits } from 'fhir-ops/execute'
 import type { Failure, LogLine, Outcome } from './protocol.js'
 
-/** Of the time between two looks at the clock more than this was other threads': looks are closer while code runs. */
+/** Maximum time between two readings of the clock that counts as computing. Code that runs reads it more often, so any excess was used by other threads. */
 const MOST_BETWEEN_LOOKS_MS = 3
 
-/** Most calls of capabilities in one run: each costs the host's thread. */
+/** Maximum number of calls of capabilities in one run, because each takes time of the host's thread. */
 const MAX_CALLS = 1_000
 
-/** How far a run has come, and why it ended. The first end counts. */
+/** State of a run, and its outcome. Only the first outcome counts. */
 export interface RunState {
   readonly log: readonly LogLine[]
   /** How the run ended, `undefined` while it runs. */
   outcome(): Outcome | undefined
   end(outcome: Outcome): void
-  /** Ends the run for what the bot threw. */
+  /** Ends the run because the bot threw. */
   fail(thrown: string): void
-  /** True when the run has ended or its time is up. */
+  /** True if the run has ended or its time is up. */
   readonly isOver: () => boolean
   /** Milliseconds until its time is up. */
   leftMs(): number
-  /** Milliseconds that it has been going on. */
+  /** Duration of the run so far, in milliseconds. */
   elapsedMs(): number
-  /** Looks at the clock. Milliseconds that the thread has computed by now, without those in which it had no processor or waited. */
+  /** Reads the clock. Returns the computing time so far in milliseconds, without time in which the thread had no processor or waited. */
   computedMs(): number
   addLog(line: LogLine): void
   callMade(): void
   callAnswered(): void
-  /** Calls that the host has not answered. */
+  /** Number of calls that the host has not answered. */
   openCalls(): number
 }
 

@@ -14,8 +14,8 @@ const MAX_TEXT = 65_536
 const MAX_UNFOLDED = 1_000
 
 /**
- * Checks inputs and outputs of bots by JSON Schema, draft 2020-12, with ajv and ajv-formats. A schema is compiled once. Patterns run in linear time;
- * what cannot, such as look-around and back references, is refused.
+ * Checks inputs and outputs of bots with JSON Schema, draft 2020-12, using ajv and ajv-formats. A schema is compiled once. Patterns run in linear time;
+ * those that cannot, such as look-around and back references, are refused.
  */
 export function botSchemas(): BotSchemas {
   const ajv = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false, code: { regExp: linearRegex } })
@@ -37,24 +37,24 @@ export function botSchemas(): BotSchemas {
 
 const MAX_KEPT = 500
 
-/** A stored bot is read for each call, so its schema is another object each time. */
+/** Keeps a check by the text of its schema: a stored bot is read for each call, so its schema is another object each time. */
 function keep(stored: Map<string, SchemaCheck>, text: string, check: SchemaCheck): void {
   const [oldest] = stored.keys()
   if (stored.size >= MAX_KEPT && oldest !== undefined) stored.delete(oldest)
   stored.set(text, check)
 }
 
-/** For ajv, which prints the code of an engine only where it writes modules. */
+/** The regular expression engine of ajv. ajv uses its member `code` only when it writes modules. */
 const linearRegex = Object.assign(
   (pattern: string) => {
     const regex = compileRegex(pattern)
-    // ajv keeps expressions by their text.
+    // ajv caches expressions by their text.
     return { test: (text: string) => regex.test(text), toString: () => pattern }
   },
   { code: 'linearRegex' },
 )
 
-/** @throws {TypeError} for what is not a schema, with the reason. */
+/** @throws {TypeError} if it is not a schema, with the reason. */
 function compiledBy(ajv: Ajv2020, schema: JsonObject): ValidateFunction {
   try {
     return ajv.compile(schema)
@@ -95,8 +95,8 @@ function stepped(place: string, step: string): string {
 }
 
 /**
- * A schema that a bot's author has stored. Checking by a schema whose references lead back to themselves, or multiply, can take exponential time, so it is
- * unfolded, and refused when it is large then.
+ * Checks the size of a schema that a bot's author has stored. Validation with a schema whose references are recursive, or multiply, can take exponential
+ * time, so its references are expanded, and it is refused if the result is large.
  *
  * @throws {TypeError} with the reason.
  */
@@ -113,7 +113,7 @@ interface Counting {
 
 const REFUSED: ReadonlySet<string> = new Set(['$dynamicRef', '$recursiveRef', '$id', '$anchor', '$dynamicAnchor', 'uniqueItems'])
 
-/** @param within The objects that are unfolded around this one. */
+/** @param within The objects that contain this one in the expanded schema. */
 function count(counting: Counting, value: unknown, within: ReadonlySet<object>): void {
   if (typeof value !== 'object' || value === null) return
   counting.left -= 1

@@ -1,15 +1,15 @@
-/** A code that a thread is given: its text goes with the first of its runs only, because a long one takes longer to send than to run. */
+/** Code that is sent to a thread. Its text is sent only with the first of its runs, because a long text takes longer to send than to run. */
 export interface SentCode {
   readonly number: number
   readonly text?: string
-  /** Codes that the thread may forget: they will be sent with their text again. */
+  /** Codes that the thread may drop: they will be sent with their text again. */
   readonly forgotten: readonly number[]
 }
 
-/** Most characters of all codes that are remembered, unless one alone is longer. */
+/** Maximum number of characters of all remembered codes, unless one alone is longer. */
 const MOST_CHARACTERS = 2 * 1024 * 1024
 
-/** Makes the host's side of the codes of one thread. Whatever it gives must be received, in that order. */
+/** Creates the host's side of the codes of one thread. The thread must receive all its results, in the same order. */
 export function codeSender(): (code: string) => SentCode {
   const known = new Map<string, number>()
   let characters = 0
@@ -31,7 +31,7 @@ export function codeSender(): (code: string) => SentCode {
   }
 }
 
-/** Makes the thread's side: gives the text of a code. @throws {Error} when it was not sent. */
+/** Creates the thread's side, which returns the text of a code. @throws {Error} if the text was not sent. */
 export function codeReceiver(): (sent: SentCode) => string {
   const texts = new Map<number, string>()
   return ({ number, text, forgotten }) => {

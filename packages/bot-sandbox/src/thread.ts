@@ -3,35 +3,35 @@ import { announceSent } from './claims.js'
 import type { FromWorker, ReplyMessage, RunMessage, ToWorker } from './protocol.js'
 import { codeSender } from './sent-codes.js'
 
-/** A thread, and the port that leads to it. */
+/** A thread, and the port for its messages. */
 export interface Thread {
-  /** Sends a message, and wakes the thread for it; nothing to one that was ended. */
+  /** Sends a message and wakes the thread. Does nothing if the thread was ended. */
   send(message: RunMessage | ReplyMessage): void
-  /** Delivers at once what the thread has sent. */
+  /** Delivers all messages of the thread immediately. */
   receiveAll(): void
   /** Keeps the process alive until `unref`. */
   ref(): void
   unref(): void
   isEnded(): boolean
-  /** Kills it. Resolves when it is no more. */
+  /** Kills the thread. Resolves when it has ended. */
   end(): Promise<void>
 }
 
-/** Who hears of a thread. */
+/** Callbacks about a thread. */
 export interface ThreadOwner {
   readonly onMessage: (message: FromWorker) => void
-  /** It has ended by itself. */
+  /** The thread has ended by itself. */
   readonly onExit: () => void
 }
 
-/** Starts a thread that has nothing of the process but its own memory and a port: no environment, no arguments, no standard streams. */
+/** Starts a thread that gets nothing of the process but shared memory and a port: no environment, no arguments, no standard streams. */
 export function startThread(claims: Int32Array, { onMessage, onExit }: ThreadOwner): Thread {
   const { port1: port, port2 } = new MessageChannel()
   const worker = newWorker(port2, claims)
   const sentCode = codeSender()
   let isEnded = false
   port.on('message', onMessage)
-  // An idle thread keeps no process alive.
+  // An idle thread does not keep the process alive.
   port.unref()
   worker.unref()
   worker.on('error', () => {})

@@ -12,9 +12,9 @@ export function writeEvent(event: BotEvent): string {
 }
 
 /**
- * Rebuilds what a bot returned from the JSON texts that came out of the sandbox. The texts are a bot's and may be anything.
+ * Rebuilds the result of a bot from the JSON texts of the sandbox. The bot controls these texts, so they may be anything.
  *
- * @throws {OperationError} `bot-failed` when they are not an answer.
+ * @throws {OperationError} `bot-failed` if they are not an answer.
  */
 export function readAnswer(answered: Answered): unknown {
   try {
@@ -28,7 +28,7 @@ export function readAnswer(answered: Answered): unknown {
   }
 }
 
-/** The methods of each capability that is granted. */
+/** The methods of each granted capability. */
 export function grantsOf(capabilities: BotCapabilities): Grants {
   return Object.fromEntries(Object.entries(capabilities).map(([name, methods]) => [name, Object.keys(methods)]))
 }

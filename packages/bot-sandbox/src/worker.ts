@@ -10,13 +10,13 @@ import { runCode } from './run-code.js'
 // The entry of a worker thread: one run after the other, each in a realm in which nothing has run before.
 const { port, claims } = workerData
 if (!(port instanceof MessagePort) || !(claims instanceof Int32Array)) throw new Error('This file is the entry of a worker thread.')
-// Bots yield to whatever serves requests. Only Linux has a priority for a single thread; elsewhere it would be the whole process's. With the lowest
-// priority, other programs on a busy machine would leave them nothing; that of a process with a lower one may not be raised.
+// Bots have a lower priority than the threads that serve requests. Only Linux has a priority per thread; elsewhere it would be that of the whole process.
+// With the lowest priority, other programs on a busy machine would leave them no time. A process that has a lower priority already may not raise it.
 if (platform() === 'linux') setPriority(Math.max(getPriority(), constants.priority.PRIORITY_BELOW_NORMAL))
 const post = (message: FromWorker) => port.postMessage(message)
 const bundle = await readFile(new URL('./prelude/index.js', import.meta.url), 'utf8')
 const prelude = `(function () { ${bundle}; return prelude.furnish })()`
-/** Realms that were made for the same grants and limit; a host has one or two kinds. */
+/** Realms by grants and limits. A host has one or two kinds. */
 const realms = new Map<string, Promise<Realm>>()
 const MAX_REALMS = 4
 const inbox = createInbox(port, claims)
@@ -26,10 +26,10 @@ for (let isReusable = true; isReusable;) {
   const next = inbox.nextRun()
   if (claimRun(claims, next)) isReusable = await run(next)
 }
-// What it has sent is read before it is killed.
+// The thread waits to be killed, so that the host can read its messages first.
 for (;;) sleepUntilSent(claims, sentCount(claims), Infinity)
 
-/** False when nothing may run here any more. */
+/** False if nothing may run in this thread any more. */
 async function run(message: RunMessage): Promise<boolean> {
   const { run: id } = message
   tellComputed(claims, 0)
@@ -41,10 +41,10 @@ async function run(message: RunMessage): Promise<boolean> {
     nextReply: (waitMs) => inbox.nextReply(id, waitMs),
     onLook: (ms) => tellComputed(claims, ms),
   })
-  // Realms take memory that is not collected in an idle thread.
+  // An idle thread does not collect the memory of its realms.
   const isReusable = done.isReusable && realms.size <= MAX_REALMS
   post({ type: 'done', run: id, ...done, isReusable })
-  // The host reads the answer while the memory is set back.
+  // The host reads the answer while the memory is restored.
   if (isReusable) realm.reset()
   return isReusable
 }

@@ -1,6 +1,6 @@
 import type { PreludeHost, SandboxApi } from './host.js'
 
-/** Defines a global that a bot may replace, as it may all others. */
+/** Defines a global, which a bot may replace like any other. */
 export function defineGlobal(name: string, value: unknown): void {
   Object.defineProperty(globalThis, name, { value, writable: true, configurable: true })
 }
@@ -41,8 +41,8 @@ function encodeChar(code: number): readonly number[] {
 }
 
 /**
- * Installs a `Math.random` whose numbers follow from four words of 32 bits, for which the host is asked when a run first takes one (sfc32). That of the engine has a
- * state that is set back with the realm: every run would get the same numbers.
+ * Installs a `Math.random` (sfc32) with a seed of four 32-bit words, which it requests from the host at the first call in a run. The state of the engine's
+ * own `Math.random` is restored with the realm, so every run would get the same numbers.
  */
 export function installRandom({ randomWord }: Pick<PreludeHost, 'randomWord'>): void {
   let [a, b, c, count] = [0, 0, 0, 0]
@@ -76,7 +76,7 @@ interface Timer {
   readonly run: () => void
 }
 
-/** Installs a `performance` that counts from the beginning of the run; the host is asked for that when a run first looks. */
+/** Installs a `performance` that counts from the beginning of the run, which it requests from the host at the first call in a run. */
 export function installClock({ elapsedMs }: Pick<PreludeHost, 'elapsedMs'>): void {
   const engineClock = performance
   const { now: today } = Date
@@ -91,7 +91,7 @@ export function installClock({ elapsedMs }: Pick<PreludeHost, 'elapsedMs'>): voi
   defineGlobal('performance', Object.defineProperty({ now }, 'timeOrigin', { get: timeOrigin, enumerable: true, configurable: true }))
 }
 
-/** Installs timers on a clock of their own: it jumps to the next timer when nothing else is left to do, so that no bot waits. */
+/** Installs timers on a virtual clock, which jumps to the next timer when nothing else is left to do, so that no bot waits. */
 export function installTimers(): SandboxApi['nextTimer'] {
   const timers = new Map<number, Timer>()
   let now = 0

@@ -1,48 +1,48 @@
-/** What the sandbox can ask of the worker around it. Nothing of it throws, and no bot gets hold of it. */
+/** Functions of the worker that the sandbox can call. None of them throws, and no bot can access them. */
 export interface PreludeHost {
   log(level: string, text: string): void
-  /** The answer comes by `SandboxApi.reply`. */
+  /** Calls a capability. `SandboxApi.reply` receives the answer. */
   call(call: number, method: string, args: string): void
-  /** Ends the run with an answer: a line with the JSON text of a `WireHead`, and below it that of the value, nothing when there is none. */
+  /** Ends the run with an answer: a line with the JSON text of a `WireHead`, followed by that of the value, which is empty if there is none. */
   done(answer: string): void
-  /** Ends the run: the bot threw, or gave what JSON cannot say. */
+  /** Ends the run: the bot threw, or returned a value that JSON cannot represent. */
   fail(text: string): void
-  /** A random whole number of 32 bits. */
+  /** A random 32-bit integer. */
   randomWord(): number
-  /** How long the run has been going on, in milliseconds. */
+  /** Duration of the run so far, in milliseconds. */
   elapsedMs(): number
 }
 
-/** What the worker can ask of the sandbox. */
+/** Functions of the sandbox that the worker can call. */
 export interface SandboxApi {
-  /** Calls the handler that the loaded code exports. `loaded` is the module, a promise of it, or what a script gave. */
+  /** Calls the handler that the loaded code exports. `loaded` is the module, a promise of it, or the result of a script. */
   start(loaded: unknown, event: string): void
-  /** The same with the module that was compiled before. */
+  /** Calls the handler of the module that was compiled before. */
   startCompiled(event: string): void
   reply(call: number, ok: boolean, text: string): void
-  /** Runs the next timer on a clock that does not wait: `none` when there is none, `late` when it is due beyond `limitMs`. */
+  /** Runs the next timer of the virtual clock: `none` if there is none, `late` if it is due after `limitMs`. */
   nextTimer(limitMs: number): 'none' | 'ran' | 'late'
-  /** The text of something thrown. */
+  /** The text of a thrown value. */
   describe(error: unknown): string
 }
 
-/** What the prelude is called with. */
+/** Options of the prelude. */
 export interface PreludeOptions {
   readonly host: PreludeHost
-  /** Evaluates the module that was compiled before, and gives it. */
+  /** Evaluates the module that was compiled before, and returns it. */
   readonly importCompiled: () => Promise<unknown>
   readonly grants: Readonly<Record<string, readonly string[]>>
 }
 
 type Method = (...args: unknown[]) => Promise<unknown>
 
-/** The objects by which a bot uses what it was granted, for example `context.storage.read`, and the way back for answers. */
+/** The objects with which a bot uses granted capabilities, for example `context.storage.read`, and the function that receives answers. */
 export interface Capabilities {
   readonly objects: Readonly<Record<string, Readonly<Record<string, Method>>>>
   readonly reply: SandboxApi['reply']
 }
 
-/** Makes the objects for what was granted. */
+/** Creates the objects for the granted capabilities. */
 export function capabilities({ host, grants }: PreludeOptions): Capabilities {
   const { parse, stringify } = JSON
   const waiting = new Map<number, PromiseWithResolvers<unknown>>()

@@ -6,7 +6,7 @@ import { capabilities, type PreludeHost, type PreludeOptions, type SandboxApi } 
 
 const LEVELS = ['debug', 'log', 'info', 'warn', 'error']
 
-/** Furnishes a realm, before any code of a bot runs in it: what JavaScript lacks there, `parseHl7`, `botResponse`. */
+/** Prepares a realm before any code of a bot runs in it: adds missing web-standard globals, `parseHl7` and `botResponse`. */
 export function furnish(options: PreludeOptions): SandboxApi {
   const { host, importCompiled } = options
   const { parse, stringify } = JSON
@@ -40,7 +40,7 @@ export function furnish(options: PreludeOptions): SandboxApi {
   }
 }
 
-/** The same text as the host's log would make of the values. */
+/** Creates the functions of the log, which write values as the host's log does. */
 function logger(host: PreludeHost): (level: string) => (...values: unknown[]) => void {
   const text = (value: unknown) => (typeof value === 'string' ? value : describe(value))
   return (level) =>
@@ -48,7 +48,7 @@ function logger(host: PreludeHost): (level: string) => (...values: unknown[]) =>
       host.log(level, values.map(text).join(' '))
 }
 
-/** The text of something that a bot threw: name, message and, for errors, where. Never throws. */
+/** The text of a value that a bot threw: for errors, name, message and position. Never throws. */
 function describe(error: unknown): string {
   try {
     if (!(error instanceof Error)) return typeof error === 'string' ? error : (JSON.stringify(error) ?? String(error))
@@ -60,7 +60,7 @@ function describe(error: unknown): string {
 
 type Handler = (event: unknown, context: unknown) => unknown
 
-/** Lets a script export: `exports.handler = ...` or `module.exports = ...`. Gives what the script has exported by now. */
+/** Lets a script export: `exports.handler = ...` or `module.exports = ...`. Returns a function that reads the exports so far. */
 function installExports(): () => unknown {
   const module: { exports: unknown } = { exports: {} }
   defineGlobal('module', module)

@@ -4,7 +4,7 @@ import { isBotResponse } from 'fhir-ops/execute'
 const { parse, stringify } = JSON
 const { setPrototypeOf } = Object
 
-/** Builds the event in the bot's own realm. Maps of texts have no prototype, so that every name is data. */
+/** Builds the event in the bot's realm. Maps of texts have no prototype, so that every name is data. */
 export function readEvent(text: string): object {
   const { event, hl7 }: { readonly event: Record<string, unknown>; readonly hl7?: string } = parse(text)
   bare(event['query'])
@@ -18,14 +18,14 @@ function bare(map: unknown): void {
   if (typeof map === 'object' && map !== null) setPrototypeOf(map, null)
 }
 
-/** What a bot returned besides its value, as data. */
+/** The result of a bot without its value. */
 export interface WireHead {
   readonly kind: 'nothing' | 'text' | 'hl7' | 'json'
   /** Present when the bot answered with `botResponse`. */
   readonly response?: { readonly status: number; readonly headers: Readonly<Record<string, string>> }
 }
 
-/** What a bot returned as text: a line with the `WireHead`, and the value below it. */
+/** The result of a bot as text: a line with the `WireHead`, followed by the value. */
 export function answerText(returned: unknown): string {
   if (!isBotResponse(returned)) return headOf(kindOf(returned)) + valueText(returned)
   const { status, headers, body } = returned
@@ -38,7 +38,7 @@ function kindOf(value: unknown): WireHead['kind'] {
   return isHl7Message(value) ? 'hl7' : 'json'
 }
 
-/** Without a template: the engine makes one by a method that bots may replace. */
+/** Avoids a template literal, because the engine evaluates it with a method that bots may replace. */
 function headOf(kind: WireHead['kind']): string {
   return '{"kind":"' + kind + '"}\n'
 }
