@@ -300,6 +300,11 @@ describe('$cql', () => {
     await expect(evaluation).rejects.toMatchObject({ code: 'computation-timeout' })
   })
 
+  it('the whole result where only its values are converted is refused by name', () => {
+    const result: unknown = { values: new Map(), failures: new Map(), messages: [] }
+    expect(() => Reflect.apply(toParameters, undefined, [result])).toThrow('The results must be a Map of values by name')
+  })
+
   it('data that changed since the last call is compared as it is now, and answers share nothing with it', async () => {
     const { indexer: _indexer, ...release } = r4()
     const ctx = createContext({ ...release, storage: memoryStorage() })

@@ -64,6 +64,14 @@ for (const [name, connect] of DRIVERS) {
 }
 
 describe('a connection of the caller', () => {
+  it.each([undefined, 'content.db', {}, Promise.resolve()])('%s is none', (given) => {
+    const refused = new TypeError(
+      'The connection must be an open SQLite database (an object with exec, prepare, function, close). openSqlite takes the path of a file.',
+    )
+    for (const make of [sqliteStorage, sqliteSessionStore, sqliteConceptStore])
+      expect(() => Reflect.apply(make, undefined, [given])).toThrow(refused)
+  })
+
   it('is refused when it holds tables of another application', () => {
     const db = new DatabaseSync(':memory:')
     db.exec('CREATE TABLE mine (x)')

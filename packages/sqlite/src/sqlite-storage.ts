@@ -1,4 +1,4 @@
-import { checkOptions, inputShape, type InputShape } from 'fhir-ops/internal/input'
+import { checkOptions, having, inputShape, type InputShape } from 'fhir-ops/internal/input'
 import type { ConceptStore, SessionStore, Storage } from 'fhir-ops/storage'
 import type { SqliteConnection } from './database/connection.js'
 import { conceptStoreOn, sessionStoreOn, STORAGE_OPTIONS, storageOn, type SqliteStorageOptions } from './stores.js'
@@ -31,7 +31,10 @@ export function sqliteConceptStore(connection: SqliteConnection): ConceptStore {
   return conceptStoreOn(inThread(migrated(connection)))
 }
 
+const CONNECTION = having('an open SQLite database', ['exec', 'prepare', 'function', 'close'])
+
 function migrated(connection: SqliteConnection): SqliteDriver {
+  if (!CONNECTION.is(connection)) throw new TypeError(`The connection must be ${CONNECTION.words}. openSqlite takes the path of a file.`)
   const db = sqliteDriver(connection)
   migrate(db)
   return db

@@ -5,6 +5,12 @@ export function checkGiven(name: string, value: unknown): void {
   if (value === undefined || value === null) throw new OperationError('parameter-required', `${name} is missing.`, { expression: [name] })
 }
 
+/** As `checkGiven`, for a text: not the bytes of one, for example. @throws {OperationError} also `parameter-value` for anything else. */
+export function checkText(name: string, value: unknown): void {
+  checkGiven(name, value)
+  if (typeof value !== 'string') throw new OperationError('parameter-value', `${name} must be a text.`, { expression: [name] })
+}
+
 /**
  * Checks the type of an argument by its members, for callers in plain JavaScript, who often pass a promise instead.
  *

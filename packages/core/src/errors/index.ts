@@ -1,4 +1,4 @@
-export { checkGiven, checkHas, checkResult } from './check-given.js'
+export { checkGiven, checkHas, checkResult, checkText } from './check-given.js'
 export {
   ERRORS,
   isAboutContent,

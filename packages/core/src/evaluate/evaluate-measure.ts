@@ -38,7 +38,8 @@ export interface EvaluateMeasureInput extends ExplainOption {
   readonly coverage?: boolean | undefined
 }
 
-const EVALUATE_INPUT = inputShape<EvaluateMeasureInput>({
+/** What an evaluation checks its input by. */
+export const EVALUATE_INPUT: InputShape = inputShape<EvaluateMeasureInput>({
   measure: needed(TEXT),
   periodStart: needed(TEXT),
   periodEnd: needed(TEXT),

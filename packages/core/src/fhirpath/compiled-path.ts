@@ -1,5 +1,5 @@
 import { checkOptions, having, inputShape, type InputShape } from '../input/index.js'
-import { OperationError } from '../errors/index.js'
+import { checkText, OperationError } from '../errors/index.js'
 import type { Ast } from './ast.js'
 import { type Code, DEFAULT_BUDGET, rootScope, type Run, type Scope } from './code.js'
 import { compile } from './compile.js'
@@ -43,6 +43,7 @@ const SHAPE: InputShape = inputShape<FhirPathOptions>({ model: having('types', [
  */
 export function compileFhirPath(expression: string, options: FhirPathOptions = {}): CompiledPath {
   checkOptions('compileFhirPath', SHAPE, options)
+  checkText('The expression', expression)
   return compiledPath(parseFhirPath(expression), expression, options)
 }
 

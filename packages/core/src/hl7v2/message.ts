@@ -1,4 +1,4 @@
-import { OperationError } from '../errors/index.js'
+import { checkText, OperationError } from '../errors/index.js'
 import { hl7Segment, leafOf, readPath, withLeaf, type Hl7Segment } from './segment.js'
 import { readSeparators, type Hl7Separators, encodeEscapes } from './separators.js'
 
@@ -43,9 +43,10 @@ export interface Hl7Message {
  * removed. Segments are found immediately, fields are parsed when they are read.
  *
  * @throws {OperationError} `body-invalid` when it has no MSH segment or no five distinct separators, `too-costly` beyond 4 Mi
- *   characters or 100,000 segments.
+ *   characters or 100,000 segments; `parameter-value` for anything but a text.
  */
 export function parseHl7(text: string): Hl7Message {
+  checkText('The message', text)
   const source = withoutFraming(text)
   return new ParsedMessage(source, readSeparators(source))
 }

@@ -2,11 +2,14 @@ import { describe, expect, test } from 'vitest'
 import { closure } from '../closure/index.js'
 import { compare } from '../compare/index.js'
 import { createContext } from '../context/index.js'
-import { evaluateMeasure } from '../evaluate/index.js'
+import { evaluateMeasure, watchMeasure } from '../evaluate/index.js'
 import { createBots, execute } from '../execute/index.js'
 import { expand, expandStream } from '../expand/index.js'
+import { compileFhirPath } from '../fhirpath/index.js'
+import { parseHl7 } from '../hl7v2/index.js'
 import { lookup } from '../lookup/index.js'
 import { memorySessionStore, memoryStorage } from '../memory/index.js'
+import { readPackage } from '../packages/index.js'
 import { createSessions } from '../sessions/index.js'
 import { putResource } from '../storage/index.js'
 import { subsumes } from '../subsumes/index.js'
@@ -165,9 +168,19 @@ describe('what plain JavaScript gives wrong is refused by name', () => {
     ['validate', validate],
     ['evaluate', evaluateMeasure],
     ['execute', execute],
+    ['watch', async (...args: never[]) => call(watchMeasure, ...args)],
   ])('%s over a storage or nothing instead of a context', async (_, run) => {
     await expect(call(run, storage, {})).rejects.toMatchObject({ code: 'parameter-value', message: 'The context has no storage.' })
     await expect(call(run, undefined, {})).rejects.toMatchObject({ code: 'parameter-required', message: 'The context is missing.' })
+  })
+
+  test.each<[string, (...args: never[]) => unknown, unknown, string]>([
+    ['an HL7 message as bytes', parseHl7, new Uint8Array(9), 'The message must be a text.'],
+    ['no HL7 message', parseHl7, undefined, 'The message is missing.'],
+    ['an expression as a list', compileFhirPath, ['name'], 'The expression must be a text.'],
+    ['a package as bytes', readPackage, new Uint8Array(9), 'new Blob([bytes]).stream() makes one.'],
+  ])('%s', async (_, read, given, message) => {
+    await expect(async () => call(read, given)).rejects.toThrow(message)
   })
 
   test('a stream', async () => {

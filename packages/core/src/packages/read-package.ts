@@ -3,7 +3,7 @@ import { isObject, objectAt, stringAt, type JsonObject } from '../json/index.js'
 import { tarFiles, type TarFile } from './tar-files.js'
 import { decodeUtf8 } from '../text/index.js'
 import { packLayer, packOf, type ContentLayer } from '../content/index.js'
-import { AMOUNT, checkOptions, inputShape, type InputShape } from '../input/index.js'
+import { AMOUNT, checkOptions, having, inputShape, type InputShape } from '../input/index.js'
 
 /** The manifest of a FHIR package. */
 export interface PackageManifest {
@@ -42,13 +42,14 @@ export interface ReadPackageOptions {
 }
 
 const SHAPE: InputShape = inputShape<ReadPackageOptions>({ maxBytes: AMOUNT })
+const STREAM = having('a ReadableStream', ['pipeThrough'])
 
 /**
  * Reads the archive (.tgz) of a FHIR package.
  *
  * @throws {OperationError} `body-invalid` if the archive is damaged, is not a FHIR package, or has a file that is not JSON in UTF-8; `body-structure`
  *   if the package is for another FHIR release than R4; `too-costly` if it inflates to more than `maxBytes`.
- * @throws {TypeError} for an option that is unknown or of another type.
+ * @throws {TypeError} for an archive that is no stream, and for an option that is unknown or of another type.
  * @see https://confluence.hl7.org/display/FHIR/NPM+Package+Specification
  */
 export async function readPackage(
@@ -56,6 +57,7 @@ export async function readPackage(
   options: ReadPackageOptions = {},
 ): Promise<FhirPackage> {
   checkOptions('readPackage', SHAPE, options)
+  if (!STREAM.is(archive)) throw new TypeError(`readPackage: the archive must be ${STREAM.words}; new Blob([bytes]).stream() makes one.`)
   const { maxBytes = MAX_BYTES } = options
   const definitions: PackageFile[] = []
   let manifest: JsonObject | undefined

@@ -1,4 +1,5 @@
 import type { Coding, Parameters, ParametersParameter, Period, Quantity as FhirQuantity, Range, Resource } from 'fhir/r4.js'
+import { OperationError } from 'fhir-ops/errors'
 import type { TypeModel } from 'fhir-ops/fhirpath'
 import { ownCopy } from 'fhir-ops/internal/json'
 import { choiceName } from 'fhir-ops/internal/text'
@@ -49,8 +50,14 @@ function listEntry(name: string, list: readonly Value[], model: TypeModel | unde
   return { name, part: list.flatMap((item) => toParameterEntries('element', item, model)) }
 }
 
-/** Converts several CQL results to one Parameters resource, each as `toParameterEntries` does. */
+/**
+ * Converts several CQL results to one Parameters resource, each as `toParameterEntries` does.
+ *
+ * @throws {OperationError} `parameter-value` for anything but a Map.
+ */
 export function toParameters(results: ReadonlyMap<string, Value>, model?: TypeModel): Parameters {
+  if (!(results instanceof Map))
+    throw new OperationError('parameter-value', 'The results must be a Map of values by name, as `values` of what evaluateCql gives.')
   return { resourceType: 'Parameters', parameter: [...results].flatMap(([name, value]) => toParameterEntries(name, value, model)) }
 }
 

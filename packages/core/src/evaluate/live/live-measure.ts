@@ -1,6 +1,6 @@
 import type { OperationContext } from '../../context/index.js'
-import { AMOUNT, checkOptions, inputShape, type InputShape } from '../../input/index.js'
-import { evaluateOver, type EvaluateMeasureInput, type EvaluateMeasureOptions } from '../evaluate-measure.js'
+import { AMOUNT, checkInput, checkOptions, inputShape, type InputShape } from '../../input/index.js'
+import { EVALUATE_INPUT, evaluateOver, type EvaluateMeasureInput, type EvaluateMeasureOptions } from '../evaluate-measure.js'
 import { LANGUAGES, type KeptResults } from '../languages/index.js'
 import type { EvaluateMeasureResult } from '../result.js'
 import { createChangeReader } from './change-reader.js'
@@ -49,6 +49,7 @@ const SETTLING_MS = 30_000
  */
 export function createLiveMeasure(ctx: OperationContext, input: EvaluateMeasureInput, options: LiveMeasureOptions = {}): LiveMeasure {
   checkOptions('createLiveMeasure', SHAPE, options)
+  checkInput(ctx, input, EVALUATE_INPUT)
   const { maxKeptBytes = MAX_KEPT_BYTES, settlingMs = SETTLING_MS, ...evaluating } = options
   const parts = new Map<number, KeptResults>()
   const keptFor = (part: number): KeptResults => {
