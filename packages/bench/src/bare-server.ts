@@ -1,4 +1,4 @@
-// A server process: plain node:http that reads the body and gives an answer of the length that it is told to give. The limit of what a handler can reach.
+// A server process: plain node:http that reads the body and returns an answer of the requested length. It is the limit of what a handler can reach.
 import { createServer } from 'node:http'
 import { announce } from './http/announce.js'
 

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 export interface ProcessUse {
   /** User and system time of all its threads. */
   readonly processorMs: number
-  /** The most memory that it ever had resident. */
+  /** Peak of the resident memory. */
   readonly mostMb: number
 }
 
@@ -13,7 +13,7 @@ const TICK_MS = 10
 /** Fields after the name of the program: user time and system time. */
 const [USER, SYSTEM] = [11, 12]
 
-/** Asks Linux what a process has used so far. */
+/** Reads from `/proc` what a process has used so far. */
 export function useOf(pid: number | undefined): ProcessUse | undefined {
   const folder = `/proc/${pid}`
   if (pid === undefined || !existsSync(`${folder}/stat`)) return undefined

@@ -1,4 +1,4 @@
-// Validates one Patient against a profile of the size of US Core's, and prints how long that took from the end of the imports, and the processor time.
+// Validates one Patient against a profile of the size of US Core's, and prints the time since the end of the imports, and the processor time.
 import { r4 } from '@fhir-ops/r4'
 import { createContext, forRequest } from 'fhir-ops/context'
 import { memoryStorage } from 'fhir-ops/memory'

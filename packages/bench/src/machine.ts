@@ -3,7 +3,7 @@ import { availableParallelism, cpus, loadavg } from 'node:os'
 const ROUNDS = 30
 const ENTRIES = 20_000
 
-/** What a run is measured against: how fast this machine is for such work, and how busy it was. */
+/** The speed of this machine for such work, and its load, for comparing runs. */
 export interface Machine {
   readonly calibration: number
   readonly load: number
@@ -22,7 +22,7 @@ export function machineLine(before: Machine, after: Machine): string {
   )
 }
 
-/** Processor time of a fixed piece of work that is like ours: parse, look up, sort and write. The least of several rounds, in ms. */
+/** Processor time of a fixed task like ours: parse, look up, sort and write. The minimum of several rounds, in ms. */
 function calibration(): number {
   const text = JSON.stringify(
     Array.from({ length: ENTRIES }, (_, at) => ({ code: `c${(at * 7_919) % ENTRIES}`, display: `Concept ${at}` })),

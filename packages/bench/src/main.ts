@@ -1,4 +1,4 @@
-// Measures and prints Markdown tables, and on which machine; `npm run bench` calls it.
+// Measures, and prints Markdown tables and the machine; `npm run bench` calls it.
 import { cluster } from './cluster/cluster.js'
 import { clusterFaults } from './cluster/faults.js'
 import { hl7v2 } from './hl7v2/hl7v2.js'

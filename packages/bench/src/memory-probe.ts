@@ -1,4 +1,4 @@
-// Imported by a server process: tells the bench, when asked, what its memory is made of.
+// Imported by a server process: reports to the bench, on request, the parts of its memory.
 import { readFileSync, writeSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { getHeapSpaceStatistics } from 'node:v8'
@@ -7,7 +7,7 @@ import type { MemoryParts } from './memory/parts.js'
 
 const LOOK_MS = 200
 
-/** Bytes of each other thread, as last heard: one that is ended while it is asked never answers. */
+/** Last reported bytes of each other thread. A thread that ends during a request never answers. */
 const threads = new Map<Worker, number>()
 
 process.on('worker', (worker) => {
@@ -23,7 +23,7 @@ process.on('worker', (worker) => {
   })
 })
 
-// No channel to the parent: with one `serve` starts in another way.
+// There is no IPC channel to the parent, because `serve` starts in another way with one.
 const answering = createServer((_, response) => response.end(JSON.stringify(parts())))
 answering.listen(0, '127.0.0.1', () => {
   const address = answering.address()

@@ -1,5 +1,5 @@
-// A server process: the handler on node:http over `memory`, `sqlite:FILE` or the URL of a PostgreSQL, its
-// argument. Prints its port and a token as JSON.
+// A server process: the handler on node:http over its argument, which is `memory`, `sqlite:FILE` or the URL of a PostgreSQL database.
+// Prints its port and a token as JSON.
 import { createServer } from 'node:http'
 import { openBotSandbox } from '@fhir-ops/bot-sandbox'
 import { createHandler } from '@fhir-ops/handler'

@@ -1,4 +1,4 @@
-/** What a repeated call took, in microseconds. */
+/** Times of a repeated call, in microseconds. */
 export interface Timing {
   readonly p50: number
   readonly p99: number
@@ -9,9 +9,9 @@ const WARM_UP_MS = 500
 const MEASURE_MS = 1_500
 
 /**
- * Times a call again and again, one after the other, after a warm-up.
+ * Times a call repeatedly, one after the other, after a warm-up.
  *
- * @param least How often it is called at least, in the warm-up and after it: where the first calls prepare those that follow.
+ * @param least Minimum number of calls in the warm-up and after it, for calls whose first repetitions prepare later ones.
  */
 export async function timed(call: () => unknown, least = 1): Promise<Timing> {
   await repeat(call, { ms: WARM_UP_MS, least })
@@ -38,7 +38,7 @@ async function repeat(call: () => unknown, { ms, least }: Length): Promise<numbe
   return taken
 }
 
-/** The middle one of some figures; 0 of none. */
+/** The median; 0 if there are no figures. */
 export function median(figures: readonly number[]): number {
   return figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)] ?? 0
 }

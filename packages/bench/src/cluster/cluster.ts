@@ -12,7 +12,7 @@ import { markdownTable } from '../markdown.js'
 const CONNECTIONS = 4
 const SECONDS = 3
 
-/** Requests a second of two handler processes over one PostgreSQL, next to one of them alone. Stored bots are left out: they do not read it. */
+/** Requests per second of two handler processes over one PostgreSQL, compared with one process. Stored bots are left out: they do not read it. */
 export async function cluster(): Promise<string> {
   const database = await testDatabase()
   try {
@@ -27,7 +27,7 @@ export async function cluster(): Promise<string> {
   }
 }
 
-/** The address of a schema that holds a code system and a map. */
+/** The address of a schema with a code system and a map. */
 async function filledSchema(database: TestDatabase): Promise<string> {
   const schema = await database.schema()
   if (schema.url === undefined) throw new TypeError('Two processes need a PostgreSQL server.')
@@ -44,7 +44,7 @@ function addressOf(resource: JsonObject): { readonly type: string; readonly id: 
   return { type: stringAt(resource, 'resourceType') ?? '', id: stringAt(resource, 'id') ?? '' }
 }
 
-/** Both take the token that one of them made. */
+/** Measures a request against one and both servers. Both accept the token that one of them issued. */
 async function compared(request: BenchRequest, servers: readonly ChildServer[]): Promise<string[]> {
   const token = servers[0]?.token ?? ''
   const alone = await load(request, servers.slice(0, 1), token)

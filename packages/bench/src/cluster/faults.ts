@@ -3,13 +3,13 @@ import { markdownTable } from '../markdown.js'
 import { lostOf, mixedLoad, type Seen } from './mixed-load.js'
 import { openedCluster, type Part } from './parts.js'
 
-/** How long all parts work, how long one of them is away, and how long all work again. */
+/** Time for which all parts work, and time for which one of them is stopped; afterwards all work again. */
 const STEADY_MS = 2_000
 const AWAY_MS = 3_000
 
 /**
- * Kills each part of `examples/cluster` in turn under a mixed load, and starts it again: what fails meanwhile, for how long nothing succeeds, and
- * whether anything that was acknowledged is lost or not seen. Fails when it is.
+ * Kills each part of `examples/cluster` in turn under a mixed load, and starts it again. Reports which requests fail meanwhile, for how long none succeeds,
+ * and whether acknowledged writes are lost or not visible. Fails if any are.
  */
 export async function clusterFaults(): Promise<string> {
   const cluster = await openedCluster()

@@ -1,16 +1,16 @@
 import { isObject } from 'fhir-ops/internal/json'
 import type { Cluster } from './parts.js'
 
-/** What a load has seen. */
+/** Results of a load. */
 export interface Seen {
   answered: number
-  /** Requests without an answer, or with a 5xx, by what they had. */
+  /** Numbers of requests without an answer, or with a 5xx, by the error or status. */
   readonly failed: Map<string, number>
-  /** Writes that were acknowledged: the id, its version, and the mark that it carries. */
+  /** Acknowledged writes: the id, its version, and the mark in the resource. */
   readonly acknowledged: Acknowledged[]
-  /** Answers that lack what was acknowledged before they were asked for. */
+  /** Number of answers that lack writes that were acknowledged before the request. */
   stale: number
-  /** When the last request succeeded, and the longest time between two that did, in milliseconds. */
+  /** Time of the last success, and the longest time between two successes, in milliseconds. */
   lastSuccess: number
   longestPause: number
 }
@@ -21,7 +21,7 @@ export interface Acknowledged {
   readonly mark: string
 }
 
-/** A load under way. */
+/** A running load. */
 export interface MixedLoad {
   readonly seen: Seen
   end(): Promise<void>
@@ -31,8 +31,8 @@ const LANES = 6
 const SYSTEM = 'http://example.org/marks'
 
 /**
- * Lanes that write an Observation of their own again and again, and after each write read it, search for it and count, each time at the next
- * instance. As with a balancer, an instance that refuses the connection is skipped.
+ * Starts clients that each write their own Observation repeatedly, and after each write read it, search for it and count, each time at the next
+ * instance. As with a load balancer, an instance that refuses the connection is skipped.
  */
 export function mixedLoad(cluster: Cluster): MixedLoad {
   const seen: Seen = { answered: 0, failed: new Map(), acknowledged: [], stale: 0, lastSuccess: performance.now(), longestPause: 0 }
@@ -50,7 +50,7 @@ export function mixedLoad(cluster: Cluster): MixedLoad {
   }
 }
 
-/** Acknowledged versions that are not there as they were written. */
+/** Number of acknowledged versions that are missing or differ from what was written. */
 export async function lostOf(cluster: Cluster, { acknowledged }: Seen): Promise<number> {
   const [instance = ''] = cluster.instances
   let lost = 0
@@ -94,7 +94,7 @@ function textAt(value: unknown, name: string): string {
   return typeof text === 'string' ? text : ''
 }
 
-/** The answer; `undefined` when there was none, or it was an error, which is counted. */
+/** Sends a request and returns the answer; `undefined` if there was none, or an error, which is counted. */
 async function asked(client: Client, path: string, init: RequestInit = {}): Promise<unknown> {
   const { cluster, seen } = client
   const first = client.turn++
@@ -130,5 +130,5 @@ async function failed(seen: Seen, what: string): Promise<undefined> {
   return undefined
 }
 
-/** After a failure, as clients that retry do. */
+/** Pause after a failure, as of clients that retry. */
 const PAUSE_MS = 20

@@ -14,12 +14,12 @@ export interface Part {
   start(): Promise<void>
 }
 
-/** Three instances of `examples/cluster` behind one pgbouncer, over a primary and a standby that follows it. */
+/** Three instances of `examples/cluster` over one pgbouncer, a primary and its standby. */
 export interface Cluster {
   readonly parts: readonly Part[]
   /** Addresses of the instances. */
   readonly instances: readonly string[]
-  /** What one of them made, and all take. */
+  /** A token that one of them issued, and that all accept. */
   readonly token: string
   remove(): Promise<void>
 }
@@ -27,7 +27,7 @@ export interface Cluster {
 const INSTANCES = 3
 
 export async function openedCluster(): Promise<Cluster> {
-  // The primary does not wait for the standby, so that it continues without it; its own disk has what it acknowledged.
+  // The primary does not wait for the standby, so that it continues without it; acknowledged writes are on its own disk.
   const primary = await testServer({ ...REPLICATION, synchronous_commit: 'local' })
   if (primary === undefined) throw new TypeError('A cluster needs PostgreSQL servers.')
   await asked(primary, "ALTER ROLE fhir SET statement_timeout = '5s'")
@@ -90,7 +90,7 @@ async function instance(name: string, settings: Readonly<Record<string, string>>
   }
 }
 
-/** Waits until it listens. */
+/** Waits until an instance listens, and returns its token. */
 async function tokenOf({ stdout }: ChildProcess): Promise<string> {
   if (stdout === null) throw new Error('An instance has no output.')
   for await (const line of createInterface(stdout)) {

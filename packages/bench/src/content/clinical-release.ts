@@ -5,7 +5,7 @@ import { clinicalPlace, KINDS } from './clinical-system.js'
 /** A row of a release file. */
 export type ReleaseRow = readonly [kind: Rf2Kind, row: readonly string[]]
 
-/** The version that the rows are of. */
+/** The version of the release. */
 export const RELEASE_VERSION = 'http://snomed.info/sct/900000000000207008/version/20260101'
 
 const [DATE, MODULE, US] = ['20260101', '900000000000207008', '900000000000509007']
@@ -13,21 +13,21 @@ const [ROOT, IS_A, MODEL_ATTRIBUTE] = ['138875005', '116680003', '410662002']
 const [PRIMITIVE, SYNONYM, PREFERRED, ACCEPTABLE] = ['900000000000074008', '900000000000013009', '900000000000548007', '900000000000549004']
 const [INFERRED, ANY_CASE] = ['900000000000011006', '900000000000448009']
 
-/** Id of the concept at a place of the synthetic system; longer than the ids of the frame. */
+/** Id of the concept at an index of the synthetic system; longer than the ids of the frame. */
 export function releaseId(place: number): string {
   return withCheckDigit(`${place + 1_000_000}00`)
 }
 
-/** The attribute that the property `kind` becomes. */
+/** The attribute for the property `kind`. */
 export const KIND_ATTRIBUTE = withCheckDigit('90000000')
 
-/** The value of the attribute for a kind: a concept below the root of the system. */
+/** The concept for a kind, below the root of the system. */
 export function kindId(kind: string): string {
   return releaseId(1 + KINDS.findIndex((known) => known === kind))
 }
 
 /**
- * The synthetic system as rows of an RF2 snapshot, kind after kind: displays become preferred synonyms, designations acceptable ones, the
+ * The synthetic system as rows of an RF2 snapshot, grouped by kind of file: displays become preferred synonyms, designations acceptable ones, and the
  * property `kind` a relationship.
  *
  * @yields each row once

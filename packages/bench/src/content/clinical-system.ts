@@ -4,7 +4,7 @@ import { drawsFrom, type Draws } from './draws.js'
 /** Url of the synthetic system. */
 export const CLINICAL_SYSTEM = 'http://example.org/bench/clinical'
 
-/** How large a synthetic system is. */
+/** Size of a synthetic system. */
 export interface ClinicalShape {
   readonly concepts: number
   readonly designations: number
@@ -19,8 +19,8 @@ const WORDS = 30_000
 export const KINDS = ['finding', 'disorder', 'procedure', 'structure', 'substance'] as const
 
 /**
- * A code system of the shape of a large clinical terminology: texts of two to seven words that are as unevenly common as those of a
- * language, several parents, depth 15, two properties. The same at every call.
+ * A code system like a large clinical terminology: texts of two to seven words whose frequencies are as uneven as in a natural language, several
+ * parents, depth 15, two properties. The same at every call.
  */
 export function clinicalSystem({ concepts, designations }: ClinicalShape): JsonObject {
   const draws = drawsFrom(20_260_101)
@@ -49,17 +49,17 @@ export function clinicalSystem({ concepts, designations }: ClinicalShape): JsonO
   }
 }
 
-/** The code of the concept at a place. */
+/** The code of the concept at an index. */
 export function clinicalCode(place: number): string {
   return String(100_000_007 + place * 31)
 }
 
-/** The place of the concept with a code. */
+/** The index of the concept with a code. */
 export function clinicalPlace(code: string): number {
   return (Number(code) - 100_000_007) / 31
 }
 
-/** Half of the concepts hang one level below the concept before them, the others anywhere above the lowest level. */
+/** Properties of a concept. Half of the concepts are one level below the previous concept, the others anywhere above the lowest level. */
 function properties(draws: Draws, depths: Uint8Array, place: number): readonly JsonObject[] {
   const stated = [
     { code: 'kind', valueCode: KINDS[draws.below(KINDS.length)] ?? '' },

@@ -1,6 +1,6 @@
 import type { JsonObject } from 'fhir-ops/internal/json'
 
-/** Codes of the large code system, elements of the large map. */
+/** Number of codes of the large code system, and of elements of the large map. */
 export const LARGE = 100_000
 
 const WORDS = [
@@ -52,7 +52,7 @@ export function largeMap(): JsonObject {
   }
 }
 
-/** A patient as it comes with a request. */
+/** A typical patient of a request. */
 export const PATIENT: JsonObject = {
   resourceType: 'Patient',
   id: 'p',
@@ -62,10 +62,10 @@ export const PATIENT: JsonObject = {
   birthDate: '1980-12-10',
 }
 
-/** A patient with one thing in it. */
+/** A patient with a single element. */
 export const MINIMAL_PATIENT: JsonObject = { resourceType: 'Patient', active: true }
 
-/** A profile that wants patients to have a name. */
+/** A profile that requires a name. */
 export const NAMED_PATIENT: JsonObject & { readonly url: string } = {
   resourceType: 'StructureDefinition',
   url: 'http://example.org/bench/named-patient',
@@ -91,7 +91,7 @@ export const OBSERVATION: JsonObject = {
   valueQuantity: { value: 72, unit: '/min', system: 'http://unitsofmeasure.org', code: '/min' },
 }
 
-/** An observation that FHIR wants to conform to its heart rate profile. */
+/** An observation that FHIR requires to conform to its heart rate profile. */
 export const HEART_RATE: JsonObject = {
   ...OBSERVATION,
   category: [
@@ -100,7 +100,7 @@ export const HEART_RATE: JsonObject = {
   code: { coding: [{ system: 'http://loinc.org', code: '8867-4', display: 'Heart rate' }] },
 }
 
-/** A bot that gives back its input with one thing more. */
+/** A bot that returns its input with one additional element. */
 export const BOT: JsonObject = {
   resourceType: 'Bot',
   id: 'echo',
@@ -117,7 +117,7 @@ const LIBRARY = Array.from(
 `,
 ).join('')
 
-/** The same with a library of 160 kB that was bundled with it. */
+/** The same bot, bundled with a library of 160 kB. */
 export const LARGE_BOT: JsonObject & { readonly id: string } = { ...BOT, id: 'large', code: `${LIBRARY}${String(BOT['code'])}` }
 
 export { SYSTEM as LARGE_SYSTEM }

@@ -1,12 +1,12 @@
-/** Random numbers that are the same for the same seed. */
+/** Random numbers, which are the same for the same seed. */
 export interface Draws {
-  /** A whole number from 0 up to but not including `limit`. */
+  /** An integer from 0 up to but not including `limit`. */
   below(limit: number): number
-  /** The same, small numbers far more often: about as words of a language by their rank. */
+  /** As `below`, but small numbers are far more frequent, about as words of a natural language by their rank. */
   skewed(limit: number): number
 }
 
-/** Draws by the generator "mulberry32". */
+/** Creates random numbers with the generator "mulberry32". */
 export function drawsFrom(seed: number): Draws {
   let state = seed
   const next = (): number => {

@@ -21,7 +21,7 @@ const MUST_SUPPORT = [
   'communication',
 ] as const
 
-/** A profile on Patient and its extensions, made up to the size and with the means of US Core's: slices, bindings, required parts, invariants. */
+/** An invented profile on Patient, with extensions, of the size of US Core's and with the same features: slices, bindings, required parts, invariants. */
 export function nationalDefinitions(): readonly JsonObject[] {
   const element: readonly JsonObject[] = [
     {
@@ -101,7 +101,7 @@ function profileOf(name: string, type: string, element: readonly JsonObject[]): 
   }
 }
 
-/** A Patient that conforms to it. */
+/** A Patient that conforms to the profile. */
 export const NATIONAL_PATIENT: JsonObject = {
   resourceType: 'Patient',
   extension: CODED.map((name) => ({ url: `${BASE}/${name}`, valueCode: 'female' })),

@@ -38,7 +38,7 @@ function componentsOf({ repetitions }: ReturnType<ReturnType<typeof parseHl7>['s
   return repetitions.map(({ components }) => components.map(({ text }) => text))
 }
 
-/** Processor time of reading an HL7 v2 message, compared with `@medplum/core`, in turns in one process. */
+/** Processor time of parsing an HL7 v2 message, compared with `@medplum/core`, in turns in one process. */
 export async function hl7v2(): Promise<string> {
   const rows = ROWS.map(({ name, ours, peer }) => {
     const rounds = Array.from({ length: ROUNDS }, () => [microsOf(ours), microsOf(peer)] as const)

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { isObject, stringAt } from 'fhir-ops/internal/json'
 
-/** A server in a process of its own. */
+/** A server in its own process. */
 export interface ChildServer {
   readonly base: string
   readonly token: string | undefined

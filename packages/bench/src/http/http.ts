@@ -6,16 +6,16 @@ import { REQUESTS, type BenchRequest } from './requests.js'
 import { sentRequest } from './sent-request.js'
 
 const CONNECTIONS = 8
-/** Until then the engine still compiles: a server that has run for a while is what is measured. */
+/** During the warm-up the JavaScript engine still compiles. A server that has run for a while is measured. */
 const WARM_UP_SECONDS = 3
 const ROUNDS = 5
 const ATTEMPTS = 5
-/** Requests of a round: as many as a second takes, at least these. All are answered: one that is cut off would cost more than it shows. */
+/** Minimum number of requests of a round; it has as many as fit into a second. All are answered, because an unfinished one would add cost without being counted. */
 const FEWEST = 40
 
 /**
- * Processor time of the server for a request, through the handler and by a bare node:http server that reads the body and answers the same bytes, in
- * turns. Requests a second are shown too: on few cores they depend on the client, too.
+ * Processor time of the server for a request, with the handler and with a bare node:http server that reads the body and answers the same bytes, in
+ * turns. Requests per second are also shown; on few cores they depend on the client, too.
  */
 export async function overHttp(): Promise<string> {
   const handler = await childServer('handler-server')
@@ -46,7 +46,7 @@ async function compared(request: BenchRequest, handler: ChildServer): Promise<st
   return cells(request.name, rounds)
 }
 
-/** Asks again where indexes that are made at first use take longer than the time limit. */
+/** Repeats the request if indexes that are built at first use take longer than the time limit. */
 async function firstAnswer(
   { name, path, method, body }: BenchRequest,
   base: string,

@@ -1,13 +1,13 @@
 import { LARGE_SYSTEM, PATIENT } from '../content/content.js'
 
-/** One request that is sent again and again. */
+/** A request that is sent repeatedly. */
 export interface BenchRequest {
   readonly name: string
   readonly method: 'GET' | 'POST' | 'PUT'
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
-  /** A code in path or body that each request replaces by another one; all requests are the same when absent. */
+  /** A code in path or body that each request replaces by another one. If absent, all requests are the same. */
   readonly varies?: string
 }
 

@@ -1,7 +1,7 @@
 import type { Request } from 'autocannon'
 import type { BenchRequest } from './requests.js'
 
-/** The request as autocannon sends it, each time with another code where its codes vary. */
+/** The request for autocannon, each time with another code if its codes vary. */
 export function sentRequest({ path, method, headers, body, varies }: BenchRequest): Request {
   const sent = { path, method, headers: { ...headers }, ...(body !== undefined && { body }) }
   if (varies === undefined) return sent

@@ -20,7 +20,7 @@ import { contextWith } from '../context.js'
 import { markdownTable } from '../markdown.js'
 import { timed, type Timing } from '../timing.js'
 
-/** Microseconds of each operation as a function call, over memory, one after the other. */
+/** Time in microseconds of each operation as a function call, over memory, one after the other. */
 export async function inProcess(): Promise<string> {
   const ctx = contextWith([...largeCodeSystem(), largeMap(), BOT, LARGE_BOT])
   const runtime = openBotSandbox()

@@ -2,7 +2,7 @@ import type { JsonObject } from 'fhir-ops/internal/json'
 
 /** Canonical of the library. */
 export const LIBRARY_URL = 'http://example.org/bench/Library/BloodPressure'
-/** What is measured. */
+/** The measurement period. */
 export const PERIOD = { start: '2015-01-01', end: '2015-12-31' }
 
 const LOINC = 'http://loinc.org'
@@ -99,7 +99,7 @@ const valueSet = (name: string, codes: readonly string[]): JsonObject => ({
 /** The value sets that the library names. */
 export const VALUE_SETS: readonly JsonObject[] = [valueSet('visits', VISITS.slice(0, 3)), valueSet('chronic', CHRONIC)]
 
-/** Blood pressure of patients with chronic conditions, and who ever had a cholesterol measured. */
+/** Blood pressure of patients with chronic conditions, and patients who ever had a cholesterol measurement. */
 export const LIBRARY_TEXT: string = `library BloodPressure version '1'
 using FHIR version '4.0.1'
 include FHIRHelpers version '4.0.1'
@@ -137,7 +137,7 @@ define "Most recent": Last("Readings" R sort by time)
 define "Numerator": "Most recent".systolic < 140 'mm[Hg]' and "Most recent".diastolic < 90 'mm[Hg]'
 `
 
-/** The conversions that the library uses, for engines that have none of their own. */
+/** The conversions that the library uses, for engines without built-in ones. */
 export const HELPERS_TEXT: string = `library FHIRHelpers version '4.0.1'
 using FHIR version '4.0.1'
 define function ToDate(value FHIR.date): value.value

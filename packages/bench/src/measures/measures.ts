@@ -15,19 +15,19 @@ const PEER_PATIENTS = 200
 const PATIENTS = (process.env['MEASURE_PATIENTS'] ?? '2000').split(',').map(Number)
 const ENGINES = new Map([...STORAGES].filter(([name]) => process.env['MEASURE_STORAGES']?.split(',').includes(name) ?? true))
 
-/** The measures, and the definitions that they count. */
+/** The measures, and the names of the definitions that they count. */
 const MEASURES: readonly (readonly [string, JsonObject, readonly string[]])[] = [
   ['A: one retrieve by code', MEASURE_A, ['Cholesterol measured']],
   ['B: four populations', MEASURE_B, ['Initial Population', 'Denominator', 'Denominator Exclusion', 'Numerator']],
 ]
 
 /**
- * Patients a second of measures in CQL, from storages with 147 resources for each patient, and next to them the JavaScript engines from Bundles in
- * memory. The first evaluation after the load is cold, the second reads everything again; warm is the middle one of 15 over a population that
- * is kept, each of another year; live is a live measure, evaluated again after one patient got a resource.
+ * Patients per second of measures in CQL, from storages with 147 resources per patient, compared with other JavaScript engines that evaluate Bundles in
+ * memory. The first evaluation after the load is cold; the second reads everything again; warm is the median of 15 over a kept population,
+ * each for another year; live is a live measure, evaluated again after one patient got a resource.
  *
- * `MEASURE_PATIENTS` says how many patients (default 2,000; several with commas), `MEASURE_STORAGES` which storages (default all); the peers evaluate
- * 200. Counts of the first 200 must agree.
+ * `MEASURE_PATIENTS` is the number of patients (default 2,000; several with commas), `MEASURE_STORAGES` the storages (default all); the peers evaluate
+ * 200. The counts of the first 200 must agree.
  */
 export async function measures(): Promise<string> {
   if (!PATIENTS.every((count) => Number.isInteger(count) && count > 0))
@@ -76,7 +76,7 @@ export async function measures(): Promise<string> {
   )
 }
 
-/** What measures are timed over. */
+/** A filled storage over which measures are timed. */
 interface Timed {
   readonly ctx: OperationContext
   readonly patients: number
@@ -84,12 +84,12 @@ interface Timed {
 }
 
 const YEARS = [2013, 2014, 2015, 2016].map((year) => ({ periodStart: `${year}-01-01`, periodEnd: `${year}-12-31` }))
-/** The first ones read the population, and show the engine which code to compile. */
+/** Number of evaluations before warm ones: they read the population, and let the JavaScript engine compile hot code. */
 const BEFORE_WARM = 12
 const WARM = 15
 const KEEP_BYTES = 8 * 1024 ** 3
 
-/** Patients a second: cold, again, warm and live, and what was counted. */
+/** Patients per second: cold, again, warm and live, and the counts. */
 async function timings({ ctx, patients, write }: Timed, measure: string): Promise<readonly string[]> {
   const input = { measure, periodStart: PERIOD.start, periodEnd: PERIOD.end }
   const options = { languages: [cqlLanguage()] }
@@ -113,7 +113,7 @@ async function timings({ ctx, patients, write }: Timed, measure: string): Promis
   return [...perSecond, (last?.groups ?? []).flatMap(({ populations }) => populations.map(({ count }) => count)).join(' ')]
 }
 
-/** Patients a second in the middle one of several evaluations, each of another year than the one before. */
+/** Patients per second in the median of several evaluations, each for another year than the one before. */
 async function warm(patients: number, evaluate: (year: (typeof YEARS)[number]) => Promise<unknown>): Promise<string> {
   const times: number[] = []
   for (let time = 0; time < BEFORE_WARM + WARM; time++) {
@@ -131,7 +131,7 @@ function resources(all: readonly JsonObject[]): Parameters<typeof fill>[2] {
   return { from: 0, to: all.length, resourceOf: (n) => all[n] ?? {} }
 }
 
-/** The resources of so many patients, one record after the other. */
+/** The resources of a number of patients, one record after the other. */
 function records(patients: number): Parameters<typeof fill>[2] {
   const size = recordOf(0).length
   let current: { readonly patient: number; readonly record: readonly JsonObject[] } = { patient: 0, record: recordOf(0) }

@@ -10,7 +10,7 @@ export interface Elm {
   readonly helpers: object
 }
 
-/** How many patients a second a peer evaluates, from Bundles in memory, and what it counts. */
+/** Patients per second of a peer, from Bundles in memory, and its counts. */
 export interface PeerTiming {
   readonly perSecond: number
   readonly counts: readonly number[]

@@ -15,12 +15,12 @@ const CONNECTIONS = 8
 const HOSTILE_CONNECTIONS = 32
 const SECONDS = 1
 const SAMPLE_MS = 100
-/** How long a server is left alone before what it keeps is read: longer than `serve` waits until it gives memory back. */
+/** Idle time before the memory of a server is read: longer than the time after which `serve` releases memory. */
 const REST_MS = 14_000
 
 /**
- * Memory of `fhir-ops serve` over each storage, and what it is made of: at rest, with content, under the work load, and after requests that are made to take memory.
- * `MEMORY_STORAGES` names the storages (default all, with commas), `MEMORY_CHECKOUT` the folder of another checkout whose server is measured.
+ * Memory of `fhir-ops serve` over each storage, by parts: at rest, with content, under the work load, and after requests that are designed to take much
+ * memory. `MEMORY_STORAGES` names the storages (default all, with commas), `MEMORY_CHECKOUT` the folder of another checkout whose server is measured.
  */
 export async function memory(): Promise<string> {
   const rows: (readonly string[])[] = []
@@ -37,7 +37,7 @@ export async function memory(): Promise<string> {
 }
 
 interface Place {
-  /** What `--storage` is. */
+  /** Value of `--storage`. */
   readonly place: string
   readonly close: () => Promise<void>
 }
@@ -86,7 +86,7 @@ async function sizesOf(server: Served): Promise<ReadonlyMap<string, MemoryParts>
 
 const ATTEMPTS = 40
 
-/** Sends a request, again where a busy machine takes longer than the time limit, as for indexes that are made at first use. */
+/** Sends a request, and repeats it if a busy machine exceeds the time limit, for example while indexes are built at first use. */
 async function answered({ base, token }: Served, { path, method, headers, body }: BenchRequest): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     const answer = await fetch(base + path, { method, headers: { ...headers, authorization: `Bearer ${token}` }, body: body ?? null })
@@ -96,7 +96,7 @@ async function answered({ base, token }: Served, { path, method, headers, body }
   }
 }
 
-/** Sends a request again and again; hostile ones may be refused. */
+/** Sends a request repeatedly; hostile requests may be refused. */
 async function load({ base, token }: Served, request: BenchRequest, connections: number): Promise<void> {
   const headers = { ...request.headers, authorization: `Bearer ${token}` }
   const result = await autocannon({
@@ -109,13 +109,13 @@ async function load({ base, token }: Served, request: BenchRequest, connections:
   if (result['5xx'] > 0) console.log(`${request.name}: ${result['5xx']} of ${result.requests.total} were refused for now`)
 }
 
-/** Prints how much is resident while it sends a request, which says where the most of all comes from. */
+/** Prints the resident memory while a request is sent, which shows the request that causes the maximum. */
 async function loadMeasured(server: Served, request: BenchRequest, connections: number): Promise<void> {
   const parts = await most(server, () => load(server, request, connections))
   console.error(`${request.name}: ${partCells(parts).join(' | ')}`)
 }
 
-/** What there is when most is resident while the work is done. */
+/** The parts of memory at the maximum of resident memory during the work. */
 async function most(server: Served, work: () => Promise<void>): Promise<MemoryParts> {
   let largest = await server.parts()
   let isDone = false

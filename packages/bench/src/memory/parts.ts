@@ -1,29 +1,29 @@
 import { isObject } from 'fhir-ops/internal/json'
 
-/** What of a server's resident memory is what, in bytes. */
+/** The parts of a server's resident memory, in bytes. */
 export interface MemoryParts {
-  /** All of it. */
+  /** The whole resident memory. */
   readonly resident: number
-  /** What V8 has for objects of the main thread, used or not. */
+  /** Memory that V8 has for objects of the main thread, used or not. */
   readonly heap: number
-  /** How much of that is for young objects. */
+  /** The part of the heap for young objects. */
   readonly young: number
-  /** What of the heap is in use, or has been since the last collection. */
+  /** The part of the heap that is in use, or was since the last collection. */
   readonly used: number
   /** Buffers, WebAssembly memories and texts outside the heap of the main thread. */
   readonly external: number
   /** Heaps and external memory of other threads. */
   readonly threads: number
-  /** How many other threads there are. */
+  /** Number of other threads. */
   readonly threadCount: number
-  /** Node itself, libraries and files that are mapped. */
+  /** Mapped files: Node itself, libraries and others. */
   readonly files: number
 }
 
 /** The heads of the columns of `partCells`. */
 export const PART_HEADS: readonly string[] = ['resident MB', 'heap', 'of it young', 'in use', 'external', 'other threads', 'files', 'rest']
 
-/** Megabytes, with what none of the parts has: the allocator's, V8's code, stacks. */
+/** The parts in megabytes, and the rest: memory of the allocator, V8's code, stacks. */
 export function partCells(parts: MemoryParts): readonly string[] {
   const { resident, heap, young, used, external, threads, threadCount, files } = parts
   const rest = resident - heap - external - threads - files
@@ -31,7 +31,7 @@ export function partCells(parts: MemoryParts): readonly string[] {
   return [mb(resident), mb(heap), mb(young), mb(used), mb(external), `${mb(threads)} (${threadCount})`, mb(files), mb(rest)]
 }
 
-/** What a server's probe has answered. */
+/** Reads the answer of a server's probe. */
 export function readParts(answer: unknown): MemoryParts {
   const number = (name: string): number => {
     const value = isObject(answer) ? answer[name] : undefined

@@ -7,7 +7,7 @@ const RESOURCES = 10_000
 const BATCH = 100
 const HEADERS = { 'content-type': 'application/fhir+json' }
 
-/** Brings the content of the bench of HTTP to a server, and patients with observations in batches. */
+/** Requests that store the content of the HTTP bench on a server, and patients with observations in batches. */
 export const CONTENT_REQUESTS: readonly BenchRequest[] = [
   ...[...largeCodeSystem(), largeMap(), PATIENT, BOT, MEASURE].map((resource) => put(resource)),
   ...Array.from({ length: RESOURCES / BATCH }, (_, at) => batch(at * BATCH)),
@@ -41,7 +41,7 @@ const entry = Array.from({ length: 20 }, (_, n) => ({
   resource: { ...OBSERVATION, id: `o${n}` },
 }))
 
-/** What applications ask for: the requests of the bench of HTTP, searches, a Bundle to validate, a measure. */
+/** Typical requests of applications: those of the HTTP bench, searches, a Bundle to validate, a measure. */
 export const WORK_LOAD: readonly BenchRequest[] = [
   ...REQUESTS,
   { name: 'search, page of 20', method: 'GET', path: '/fhir/R4/Observation?code=http://loinc.org%7C7&_count=20', headers: {} },
@@ -64,7 +64,7 @@ export const WORK_LOAD: readonly BenchRequest[] = [
 const MIB = 1024 * 1024
 const ALL = encodeURIComponent('http://example.org/bench/all')
 
-/** Requests that are made to take as much memory as one request can: long bodies, deep ones, whole expansions, large pages, greedy bots. */
+/** Requests that are designed to take as much memory as possible: long or deep bodies, whole expansions, large pages, greedy bots. */
 export const HOSTILE_REQUESTS: readonly BenchRequest[] = [
   post('a body of many members', '/Patient/$validate', {
     resourceType: 'Patient',

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { readParts, type MemoryParts } from './parts.js'
 
-/** `fhir-ops serve` in a process of its own. */
+/** `fhir-ops serve` in its own process. */
 export interface Served {
   readonly base: string
   readonly token: string

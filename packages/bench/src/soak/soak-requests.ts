@@ -11,7 +11,7 @@ const PATIENTS = 500
 const FHIR = '/fhir/R4'
 const GENDERS = encodeURIComponent('http://hl7.org/fhir/ValueSet/administrative-gender')
 
-/** Writes, reads, searches of many forms and operations in turn, over so many Patients again and again. */
+/** Writes, reads, searches of many forms and operations in turn, over a number of Patients repeatedly. */
 export const SOAK_REQUESTS: readonly SoakRequest[] = Array.from({ length: PATIENTS }, (_, n) => [
   put('Patient', `p${n}`, { ...PATIENT, multipleBirthInteger: n }),
   put('Observation', `o${n}`, { ...OBSERVATION, subject: { reference: `Patient/p${n}` } }),
@@ -26,7 +26,7 @@ export const SOAK_REQUESTS: readonly SoakRequest[] = Array.from({ length: PATIEN
   },
 ]).flat()
 
-/** Of ever other length, so that searches differ in form. */
+/** Family names for a search; their number varies, so that searches differ in form. */
 function familiesOf(n: number): string {
   return Array.from({ length: 1 + (n % 50) }, (_, at) => `Family${at}`).join()
 }

@@ -10,12 +10,12 @@ import { SOAK_REQUESTS } from './soak-requests.js'
 const CONNECTIONS = 8
 const PROBE_SECONDS = 5
 const SAMPLES = 30
-/** What is left out at the beginning: caches fill, and code is compiled. */
+/** Fraction of the time that is ignored at the beginning, while caches fill and code is compiled. */
 const WARM_UP = 1 / 6
 
 /**
- * Memory of `fhir-ops serve` over SQLite at half of the load that it can take. `SOAK_MINUTES` (default 5; the promise is about 30). Fails when
- * the last third holds more than a tenth above the third after the warm-up.
+ * Memory of `fhir-ops serve` over SQLite at half of its maximum load, for `SOAK_MINUTES` (default 5; the promise is about 30). Fails if
+ * the last third needs more than a tenth more memory than the third after the warm-up.
  */
 export async function soak(): Promise<string> {
   const minutes = Number(process.env['SOAK_MINUTES'] ?? 5)

@@ -6,13 +6,13 @@ import type { SearchQuery } from 'fhir-ops/storage'
 import type { Draws } from '../content/draws.js'
 import { patientId } from './clinical-resources.js'
 
-/** One thing that is asked again and again, each time of another patient or code. */
+/** A call that is repeated, each time for another patient or code. */
 export interface Call {
   readonly name: string
   readonly run: () => Promise<unknown>
 }
 
-/** What a storage of so many patients is asked. */
+/** The calls over a storage with a number of patients. */
 export function callsOver(
   ctx: OperationContext,
   { patients, draws }: { readonly patients: number; readonly draws: Draws },

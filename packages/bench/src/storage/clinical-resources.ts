@@ -1,13 +1,13 @@
 import type { JsonObject } from 'fhir-ops/internal/json'
 
-/** Resources to one Patient: itself and nine Observations about it. */
+/** Number of resources per Patient: itself and nine Observations about it. */
 export const PER_PATIENT = 10
 
 const START = Date.UTC(2016, 0, 1)
 const DAY_MS = 86_400_000
 const DAYS = 3_650
 
-/** The n-th of any number of small resources: about 0.3 kB, and ids in no order. */
+/** The n-th of any number of small resources: about 0.3 kB each, with ids in no order. */
 export function clinicalResource(n: number): JsonObject {
   const patient = Math.floor(n / PER_PATIENT)
   return n % PER_PATIENT === 0 ? patientResource(patient) : observationResource(n, patient)
@@ -41,7 +41,7 @@ function observationResource(n: number, patient: number): JsonObject {
   }
 }
 
-/** A number that says nothing about the order of making. */
+/** A text from a number, in no order. */
 function scattered(n: number): string {
   return (Math.imul(n, 0x9e3779b1) >>> 0).toString(16).padStart(8, '0')
 }
@@ -50,7 +50,7 @@ function dayOf(day: number): string {
   return new Date(START + day * DAY_MS).toISOString().slice(0, 10)
 }
 
-/** Counts Patients and Observations by what measures ask for. */
+/** A Measure that counts Patients and Observations. */
 export const MEASURE: JsonObject = {
   resourceType: 'Measure',
   id: 'bench',

@@ -1,7 +1,7 @@
 import { stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import { putResource, type Indexer, type PutEntry, type Storage } from 'fhir-ops/storage'
 
-/** Which resources a storage is filled with. */
+/** The resources that fill a storage. */
 export interface Filling {
   readonly from: number
   readonly to: number
@@ -11,7 +11,7 @@ export interface Filling {
 const BATCH = 500
 const MOST_AT_ONCE = 8
 
-/** As `fhir-ops load` does: some batches are written while the next is indexed, in this thread. */
+/** Fills a storage as `fhir-ops load` does: some batches are written while the next is indexed, in this thread. */
 export async function fill(storage: Storage, indexer: Indexer, { from, to, resourceOf }: Filling): Promise<void> {
   const underWay: Promise<unknown>[] = []
   for (let at = from; at < to; at += BATCH) {

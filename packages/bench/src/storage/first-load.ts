@@ -22,7 +22,7 @@ interface Filled {
   close(): Promise<void>
 }
 
-/** What is filled. */
+/** A storage to fill. */
 interface Target {
   open(): Promise<Filled>
   remove(): Promise<void>
@@ -38,10 +38,10 @@ const TARGETS: readonly (readonly [storage: string, way: string, target: () => P
 ]
 
 /**
- * How fast a new SQLite file or PostgreSQL schema is filled, to its close: `BENCH_SIZES` are the numbers of resources (default `100000`). Processor
- * time, which other processes lengthen less than the rate, is that of the thread that indexes, and that of all others of this process: in
- * SQLite one writes; of PostgreSQL the server, another process, is left out. Rows alone are the limit: what SQLite itself takes for the same rows
- * and indexes, in one thread and nothing else.
+ * Speed of filling a new SQLite file or PostgreSQL schema, including its close: `BENCH_SIZES` are the numbers of resources (default `100000`). Processor
+ * time, which other processes affect less than the rate, is that of the thread that indexes, and that of all other threads of this process: with SQLite,
+ * one of them writes; the server of PostgreSQL is another process and not included. Rows alone are the limit: the time of SQLite itself for the same rows
+ * and indexes, in one thread and with no other work.
  */
 export async function firstLoads(): Promise<string> {
   const rows: string[][] = []

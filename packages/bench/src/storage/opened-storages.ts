@@ -13,11 +13,11 @@ import { testDatabase, type TestSchema } from '../../../postgres/test/test-datab
 /** An empty storage of a bench. */
 export interface OpenedStorage {
   readonly storage: Storage
-  /** Bytes that its content takes, in memory or on disk. */
+  /** Bytes of its content, in memory or on disk. */
   readonly bytes: () => Promise<number>
-  /** Processor time of its server so far, where it has one. */
+  /** Processor time of its server so far; absent if it has none. */
   readonly serverMs?: () => number
-  /** Does what the server does by itself some time after a load, so that what is measured does not depend on when. */
+  /** Does the work that the server does some time after a load, so that measurements do not depend on its time. */
   readonly settle?: () => Promise<void>
   readonly close: () => Promise<void>
 }
@@ -25,14 +25,14 @@ export interface OpenedStorage {
 /** Fills a storage that is empty. */
 export type Filling = (storage: Storage) => Promise<void>
 
-/** The storages by name, each empty, or filled as `fhir-ops load` fills a new one: with its indexes made at the end. */
+/** The storages by name, each empty, or filled as `fhir-ops load` fills a new one: with its indexes built at the end. */
 export const STORAGES: ReadonlyMap<string, (filling?: Filling) => Promise<OpenedStorage>> = new Map([
   ['memory', openedMemory],
   ['sqlite', openedSqlite],
   ['postgres', openedPostgres],
 ])
 
-/** Of a server that the bench starts; a server of `DATABASE_URL` has its own. */
+/** Settings of a server that the bench starts; a server of `DATABASE_URL` has its own. */
 const SERVER_SETTINGS = { shared_buffers: '512MB', max_wal_size: '4GB' }
 
 async function openedMemory(filling?: Filling): Promise<OpenedStorage> {
@@ -58,7 +58,7 @@ async function openedSqlite(filling?: Filling): Promise<OpenedStorage> {
   }
 }
 
-/** Opens a storage, fills it and closes it, which makes the indexes. */
+/** Opens a storage, fills it and closes it, which builds the indexes. */
 async function filled(filling: Filling | undefined, open: () => Promise<Pick<OpenedStorage, 'storage' | 'close'>>): Promise<void> {
   if (filling === undefined) return
   const opened = await open()
@@ -66,12 +66,12 @@ async function filled(filling: Filling | undefined, open: () => Promise<Pick<Ope
   await opened.close()
 }
 
-/** Of files that are not there, as the log of one that nobody writes to: 0. */
+/** Sizes of files; 0 for a missing file, such as the log of a database without writes. */
 function sizes(files: readonly string[]): readonly number[] {
   return files.map((file) => statSync(file, { throwIfNoEntry: false })?.size ?? 0)
 }
 
-/** A schema on a server of its own, where `DATABASE_URL` names none. */
+/** A schema, on a separate server unless `DATABASE_URL` names one. */
 export async function benchDatabase(): Promise<{ readonly schema: TestSchema; readonly remove: () => Promise<void> }> {
   const database = await testDatabase(SERVER_SETTINGS)
   const schema = await database.schema()
@@ -104,15 +104,15 @@ async function openedPostgres(filling?: Filling): Promise<OpenedStorage> {
   }
 }
 
-/** The processes of a server that work for pools, and their processor time. */
+/** The server's processes for pools, and their processor time. */
 interface Backends {
-  /** The same pool, whose connections are counted from now on. */
+  /** Counts the connections of a pool from now on. Returns the pool. */
   heard(pool: ReturnType<TestSchema['pool']>): ReturnType<TestSchema['pool']>
   readonly ms: () => number
   stop(): void
 }
 
-/** How often the time of processes is looked at, as they end with their connections. */
+/** Interval of reading the time of processes, which end with their connections. */
 const LOOK_MS = 50
 
 function backendsOf(): Backends {

@@ -7,16 +7,16 @@ import { putResource, type PutEntry } from 'fhir-ops/storage'
 import { r4 } from '@fhir-ops/r4'
 import { openSqlite } from '@fhir-ops/sqlite'
 
-/** What is loaded. */
+/** The resources to load. */
 export interface Load {
   readonly size: number
   readonly resourceOf: (n: number) => JsonObject
 }
 
-/** Resources to a transaction, as many as wait together in a load. */
+/** Number of resources per transaction, as many as wait together in a load. */
 const TOGETHER = 4_000
 
-/** Writes the rows of resources, made beforehand, into a new file with the tables of the adapter, and makes its indexes. */
+/** Writes the rows of resources, created in advance, into a new file with the tables of the adapter, and builds its indexes. */
 export async function rawLoad(load: Load): Promise<readonly string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'fhir-ops-raw-'))
   const file = join(folder, 'raw.db')
@@ -36,7 +36,7 @@ export async function rawLoad(load: Load): Promise<readonly string[]> {
   return [((load.size * 1_000) / ms).toFixed(0), '', ((user + system) / load.size).toFixed(0)]
 }
 
-/** What `openSqliteToFill` leaves out, too. */
+/** Indexes and triggers that `openSqliteToFill` also leaves out. */
 const LEFT_OUT = `SELECT type, name, sql FROM sqlite_schema
   WHERE sql IS NOT NULL AND (type = 'index' AND tbl_name = 'entry' OR type = 'trigger' AND tbl_name = 'resource')`
 

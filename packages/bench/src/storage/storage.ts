@@ -11,9 +11,9 @@ import { fill } from './fill.js'
 import { STORAGES, type OpenedStorage } from './opened-storages.js'
 
 /**
- * How fast new storages of some sizes are filled, and asked: `BENCH_SIZES` are the sizes (default `10000,100000`), `BENCH_STORAGES` the storages
- * (default all). What was measured last is printed on standard error at once. Processor time, which other processes lengthen less than the time of
- * the clock, is that of this process and, after `+`, that of the database's, of which a load has some in others, too: those that help to make an
+ * Speed of filling and querying new storages of some sizes: `BENCH_SIZES` are the sizes (default `10000,100000`), `BENCH_STORAGES` the storages
+ * (default all). Each result is also printed on standard error immediately. Processor time, which other processes affect less than the time of
+ * the clock, is that of this process and, after `+`, that of the database's process; during a load the database also uses others, which help to build an
  * index.
  */
 export async function storages(): Promise<string> {
@@ -38,12 +38,12 @@ export async function storages(): Promise<string> {
   ].join('\n\n')
 }
 
-/** A storage answers some questions of a kind before it prepares an order or a bitmap for them. */
+/** Minimum number of calls. A storage answers some queries of a kind before it prepares an order or a bitmap for them. */
 const LEAST_CALLS = 20
 
 interface Measured {
   readonly load: string[]
-  /** By the name of a call. */
+  /** Timings by the name of the call. */
   readonly timings: ReadonlyMap<string, string>
 }
 
@@ -76,7 +76,7 @@ async function measured(name: string, size: number, release: Release): Promise<M
   return { load, timings }
 }
 
-/** A call that the storage gives up has its error instead. */
+/** The timing of a call, or its error if the storage gives it up. */
 async function timing({ run }: Call, opened: OpenedStorage): Promise<string> {
   const used = usedBy(opened)
   let calls = 0
@@ -93,7 +93,7 @@ async function timing({ run }: Call, opened: OpenedStorage): Promise<string> {
   }
 }
 
-/** Processor time from now on of so many calls, each. */
+/** Returns a function for the processor time since now, per call. */
 function usedBy({ serverMs }: OpenedStorage): (calls: number) => string {
   const own = process.cpuUsage()
   const server = serverMs?.()
@@ -101,7 +101,7 @@ function usedBy({ serverMs }: OpenedStorage): (calls: number) => string {
     timesOf(process.cpuUsage(own), server === undefined || serverMs === undefined ? undefined : serverMs() - server, { calls, digits: 2 })
 }
 
-/** Of this process and of the database's, in milliseconds, for each call. */
+/** Processor time of this process and of the database's, in milliseconds per call. */
 function timesOf(
   { user, system }: NodeJS.CpuUsage,
   serverMs: number | undefined,

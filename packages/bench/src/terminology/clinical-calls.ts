@@ -7,16 +7,16 @@ import type { OperationContext } from 'fhir-ops/context'
 import { FULL_SHAPE } from '../content/clinical-system.js'
 import { LARGE_SYSTEM } from '../content/content.js'
 
-/** The synthetic system as one store has it. */
+/** The synthetic system in one store. */
 export interface ClinicalSubject {
   readonly ctx: OperationContext
   readonly system: string
   readonly code: (place: number) => string
-  /** Canonicals of value sets: all codes, those below the first, those of them with one kind. */
+  /** Canonicals of value sets: all codes; those below the first one; those of them with one kind. */
   readonly all: string
   readonly branch: string
   readonly kind: string
-  /** The same as `kind` written as an ECL refinement, where the system has ECL. */
+  /** The value set `kind` as an ECL refinement; absent if the system has no ECL. */
   readonly refinement?: string
 }
 
@@ -59,7 +59,7 @@ function pageCalls({ ctx, branch, kind, refinement }: ClinicalSubject): readonly
   ]
 }
 
-/** Beginnings of words of every commonness, as people type them. */
+/** Calls with prefixes of words of every frequency, as people type them. */
 function typeaheadCalls({ ctx, all }: ClinicalSubject): readonly Row[] {
   const typed = (filters: readonly string[]): (() => unknown) => {
     let turn = 0
@@ -71,7 +71,7 @@ function typeaheadCalls({ ctx, all }: ClinicalSubject): readonly Row[] {
   ]
 }
 
-/** What is typed, by the names of rows. */
+/** Typed texts by the names of rows. */
 export const TYPED: Readonly<Record<string, readonly string[]>> = {
   'two letters': ['st', 'ch', 'pr', 'be', 'va', 'lo', 'mi', 'so'],
   'three letters': ['sta', 'che', 'pri', 'ben', 'val', 'lom', 'mio', 'sor'],

@@ -8,7 +8,7 @@ import { markdownTable } from '../markdown.js'
 import { stretch } from './stretch.js'
 import { memorySubject } from './subjects.js'
 
-/** How long ECL that was made to be costly keeps everything else waiting, over a release of 350,000 concepts, with the time limit of a server. */
+/** How long ECL that is designed to be costly blocks other work, over a release of 350,000 concepts, with the time limit of a server. */
 export async function costlyEcl(): Promise<string> {
   const { ctx } = await memorySubject(objectsAt(clinicalSystem(FULL_SHAPE), 'concept'))
   const rows: string[][] = []

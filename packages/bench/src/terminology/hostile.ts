@@ -15,7 +15,7 @@ const URL = 'http://example.org/bench/hostile'
 const SYSTEM = `${URL}/system`
 const CONCEPTS = 60_000
 
-/** How long definitions that were made to be costly keep everything else waiting, with the time limit of a server. */
+/** How long definitions that are designed to be costly block other work, with the time limit of a server. */
 export async function hostile(): Promise<string> {
   const rows: string[][] = []
   for (const [name, hostileCase] of CASES) rows.push([name, ...(await measured(hostileCase))])
@@ -27,7 +27,7 @@ export async function hostile(): Promise<string> {
 
 interface Case {
   readonly work: (ctx: OperationContext) => Promise<string>
-  /** What is stored for this case alone. */
+  /** Resources that are stored only for this case. */
   readonly content?: () => readonly JsonObject[]
 }
 

@@ -1,12 +1,12 @@
-/** How long work took in milliseconds, and the longest time in which nothing else ran meanwhile. */
+/** The duration of work in milliseconds, and the longest time in which nothing else could run. */
 export interface Stretch {
   readonly ms: string
   readonly longest: string
-  /** The same in processor time of the thread, which other processes do not lengthen. */
+  /** The longest time as processor time of the thread, which other processes do not lengthen. */
   readonly busy: string
 }
 
-/** Watches over work that lets others run in between. */
+/** Measures work that lets others run in between. */
 export async function stretch(work: () => unknown): Promise<Stretch> {
   let last = performance.now()
   let used = process.threadCpuUsage()

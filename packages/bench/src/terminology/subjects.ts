@@ -49,7 +49,7 @@ export async function sqliteRelease(concepts: readonly JsonObject[]): Promise<Sq
   return { file, remove: () => rm(folder, { recursive: true }) }
 }
 
-/** Opens what was imported. */
+/** Opens an imported release. */
 export async function sqliteSubject(file: string): Promise<ClinicalSubject & { close(): Promise<void> }> {
   const db = await openSqlite(file)
   return { ...releaseSubject(db.storage, db.concepts), close: () => db.close() }

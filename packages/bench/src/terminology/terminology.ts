@@ -10,7 +10,7 @@ import { stretch, type Stretch } from './stretch.js'
 import { memorySubject, resourceSubject, sqliteRelease, sqliteSubject } from './subjects.js'
 import { textPeers } from './text-peers.js'
 
-/** Microseconds of terminology operations as function calls over a system of the size of a large clinical terminology. */
+/** Time in microseconds of terminology operations as function calls over a system of the size of a large clinical terminology. */
 export async function terminology(): Promise<string> {
   const columns: Column[] = []
   const costs: string[][] = []
@@ -66,7 +66,7 @@ async function measuredPeers(concepts: Concepts): Promise<string[][]> {
   ]
 }
 
-/** A CodeSystem resource, of which everything is made at first use. */
+/** A CodeSystem resource, whose indexes are built at first use. */
 async function resourceColumn(columns: Column[], costs: string[][]): Promise<void> {
   const before = heapBytes()
   const subject = resourceSubject(clinicalSystem(FULL_SHAPE))
@@ -80,7 +80,7 @@ async function resourceColumn(columns: Column[], costs: string[][]): Promise<voi
   columns.push(await measured('resource, memory', subject))
 }
 
-/** An imported release, which is read as it was prebuilt. */
+/** An imported release, whose indexes are prebuilt. */
 async function importedColumns(concepts: Concepts, columns: Column[], costs: string[][]): Promise<void> {
   columns.push(await measured('imported, memory', await memorySubject(concepts)))
   let release: Awaited<ReturnType<typeof sqliteRelease>> | undefined

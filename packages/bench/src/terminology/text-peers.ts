@@ -1,13 +1,13 @@
 import { DatabaseSync } from 'node:sqlite'
 import { objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 
-/** Other ways to find concepts by beginnings of words, over the same texts. */
+/** Other ways to find concepts by prefixes of words, over the same texts. */
 export interface TextPeers {
-  /** SQLite's full text index: any 20 matches, not the best ones, and no total. */
+  /** SQLite's full text index: any 20 matches, not the best ones, without a total. */
   readonly fts: (filter: string) => unknown
-  /** The same with the total. */
+  /** As `fts`, with the total. */
   readonly ftsTotal: (filter: string) => unknown
-  /** Every text compared, in lower case already: any 20 matches. */
+  /** Comparison with every text, already in lower case: any 20 matches. */
   readonly scan: (filter: string) => unknown
 }
 

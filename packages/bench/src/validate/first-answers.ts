@@ -5,7 +5,7 @@ import { markdownTable } from '../markdown.js'
 
 const PROCESSES = 9
 
-/** How long fresh processes take until their first answer; the quickest, as others on the machine only make it longer. */
+/** Time of fresh processes until their first answer. The minimum counts, because other processes only lengthen it. */
 export function firstAnswers(): string {
   const entry = fileURLToPath(new URL('./first-answer.js', import.meta.url))
   const taken = Array.from({ length: PROCESSES }, () => {

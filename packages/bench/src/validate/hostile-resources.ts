@@ -124,7 +124,7 @@ function parameterTree(depth: number): JsonObject {
   return { name: 'a', ...(depth === 0 ? { valueCode: 'b' } : { part: many(40, () => parameterTree(depth - 1)) }) }
 }
 
-/** How long resources that are made to be costly keep others waiting, with the time limit of a server. */
+/** How long resources that are designed to be costly block other work, with the time limit of a server. */
 export async function hostileResources(): Promise<string> {
   const ctx = createContext({ storage: memoryStorage(), ...r4() })
   const rows: string[][] = []

@@ -14,16 +14,16 @@ import { markdownTable } from '../markdown.js'
 import { exampleTexts } from './examples.js'
 
 const ROUNDS = 4
-/** The first rounds, in which both compile what they run, are not counted. */
+/** Number of first rounds that are not counted, because both compile code in them. */
 const WARM_UPS = 2
-/** Each takes HL7's validator about five seconds, warm as well: they would be all that is measured. */
+/** Start of examples that are left out: each takes HL7's validator about five seconds, even when warm, and would dominate the result. */
 const LEFT_OUT = '{"resourceType":"StructureDefinition"'
 const PATIENT = '{"resourceType":"Patient","id":"a","active":true}'
 const COMMAND = fileURLToPath(new URL('../../cli/dist/main.js', import.meta.url))
 
 /**
- * HL7's Java validator compared with this library: R4 examples from text, one after the other, once both are warm, and the first answer of a process.
- * The command of the validator is in `FHIR_OPS_ORACLE`: that of `packages/conformance/oracle`, which builds it of Maven Central.
+ * HL7's Java validator compared with this library: R4 examples from text, one after the other, after a warm-up, and the first answer of a process.
+ * `FHIR_OPS_ORACLE` is the command of the validator: that of `packages/conformance/oracle`, which builds it from Maven Central.
  */
 export async function java(): Promise<string> {
   const command = process.env['FHIR_OPS_ORACLE']
@@ -72,13 +72,13 @@ interface Taken {
 }
 
 interface Times {
-  /** All examples once. */
+  /** Validating all examples once. */
   readonly round: Taken
   /** From the start of a process to its answer about a small Patient. */
   readonly first: Taken
 }
 
-/** The round that took the least processor time: others on the machine only make it longer. */
+/** The round with the least processor time, because other processes only lengthen it. */
 function leastOf(rounds: readonly Taken[]): Taken {
   const [least] = rounds.toSorted((a, b) => a.processorMs - b.processorMs)
   if (least === undefined) throw new TypeError('Nothing was measured.')
@@ -87,7 +87,7 @@ function leastOf(rounds: readonly Taken[]): Taken {
 
 async function theirTimes(command: string, examples: readonly string[]): Promise<Times> {
   const start = performance.now()
-  // The shell is replaced, so that what the process uses is what Java uses.
+  // `exec` replaces the shell, so that the usage of the process is that of Java.
   const child = spawn(`exec ${command}`, { shell: true, stdio: ['pipe', 'pipe', 'ignore'] })
   const used = (): number => useOf(child.pid)?.processorMs ?? Number.NaN
   try {
@@ -107,7 +107,7 @@ async function theirTimes(command: string, examples: readonly string[]): Promise
   }
 }
 
-/** A line is answered by a line. */
+/** Returns a function that sends a line and waits for the line that answers it. */
 function questions(child: ChildProcessByStdio<Writable, Readable, null>): (line: string) => Promise<void> {
   const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   return async (line) => {
@@ -147,6 +147,6 @@ async function ownFirst(): Promise<Taken> {
   }
 }
 
-/** A module that makes a process print the processor time that it took. */
+/** A module that makes a process print its processor time at exit. */
 const USE_OF_ITSELF =
   'data:text/javascript,process.on("exit",()=>{const{user,system}=process.cpuUsage();process.stderr.write(`processor ms ${Math.round((user+system)/1000)}\\n`)})'

@@ -14,7 +14,7 @@ const RESOURCES = 100_000
 const SAMPLE_MS = 100
 const COMMAND = fileURLToPath(new URL('../../cli/dist/main.js', import.meta.url))
 
-/** `fhir-ops validate` of files with 100,000 resources on all cores: clinical ones, and the R4 examples, all types, again and again. */
+/** `fhir-ops validate` of files with 100,000 resources on all cores: clinical ones, and repetitions of the R4 examples of all types. */
 export async function validateFiles(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'fhir-ops-files-'))
   const examples = exampleTexts()
@@ -70,7 +70,7 @@ async function write(path: string, textOf: (n: number) => string): Promise<numbe
   return file.bytesWritten / 1_000_000
 }
 
-/** Findings are thrown away; that there are some is not a failure. */
+/** Validates a file. Findings are discarded, and are not a failure. */
 async function validated(file: string): Promise<{ readonly seconds: number; readonly use: ProcessUse | undefined }> {
   const start = performance.now()
   const child = spawn(process.execPath, [COMMAND, 'validate', file], { stdio: ['ignore', 'ignore', 'pipe'] })

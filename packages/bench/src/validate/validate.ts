@@ -83,7 +83,7 @@ interface Round {
   readonly invalid: number
 }
 
-/** Processor time of the process rather than time on the clock, which others on the machine take. */
+/** Measures processor time of the process instead of time on the clock, which other processes lengthen. */
 async function round({ check }: Contender, examples: readonly Example[]): Promise<Round> {
   const start = process.cpuUsage()
   let invalid = 0
