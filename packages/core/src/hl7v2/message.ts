@@ -58,6 +58,7 @@ class ParsedMessage implements Hl7Message, Parsed {
   readonly separators: Hl7Separators
   #lines: Hl7Lines | undefined
   #segments: readonly Hl7Segment[] | undefined
+  #last: FoundSegment | undefined
 
   constructor(source: string, separators: Hl7Separators) {
     this.source = source
@@ -76,8 +77,16 @@ class ParsedMessage implements Hl7Message, Parsed {
   }
 
   segment(name: string, occurrence = 1): Hl7Segment | undefined {
-    const line = findSegment(this, name, occurrence)
+    const line = this.lineOf(name, occurrence)
     return line === undefined ? undefined : segmentAt(this, line)
+  }
+
+  lineOf(name: string, occurrence: number): number | undefined {
+    const last = this.#last
+    if (last !== undefined && last.name === name && last.occurrence === occurrence) return last.line
+    const line = findSegment(this, name, occurrence)
+    this.#last = { name, occurrence, line }
+    return line
   }
 
   get(path: string): string | undefined {
@@ -118,6 +127,14 @@ interface Parsed {
   readonly source: string
   readonly separators: Hl7Separators
   readonly lines: Hl7Lines
+  /** Finds the line of a segment. The last one is remembered, because programs read several fields of a segment. */
+  lineOf(name: string, occurrence: number): number | undefined
+}
+
+interface FoundSegment {
+  readonly name: string
+  readonly occurrence: number
+  readonly line: number | undefined
 }
 
 function segmentAt(parsed: Parsed, line: number): Hl7Segment {
@@ -142,7 +159,7 @@ function findSegment({ source, separators, lines }: Parsed, name: string, occurr
 
 function leafAt(parsed: Parsed, text: string): string | undefined {
   const path = readPath(text)
-  const line = findSegment(parsed, path.segment, path.occurrence)
+  const line = parsed.lineOf(path.segment, path.occurrence)
   if (line === undefined) return undefined
   return leafOf(textAt(parsed, line), path, parsed.separators)
 }
@@ -150,7 +167,7 @@ function leafAt(parsed: Parsed, text: string): string | undefined {
 function withValue(parsed: Parsed, text: string, value: string): string {
   const { source, separators, lines } = parsed
   const path = readPath(text)
-  const line = findSegment(parsed, path.segment, path.occurrence)
+  const line = parsed.lineOf(path.segment, path.occurrence)
   if (line === undefined) throw new OperationError('unprocessable', `The HL7 message has no segment ${path.segment}[${path.occurrence}].`)
   const changed = withLeaf(segmentAt(parsed, line), path, { value, separators })
   return source.slice(0, lines.starts[line]) + changed + source.slice(lines.ends[line])
