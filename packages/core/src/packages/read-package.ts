@@ -49,7 +49,7 @@ const STREAM = having('a ReadableStream', ['pipeThrough'])
  *
  * @throws {OperationError} `body-invalid` if the archive is damaged, is not a FHIR package, or has a file that is not JSON in UTF-8; `body-structure`
  *   if the package is for another FHIR release than R4; `too-costly` if it inflates to more than `maxBytes`.
- * @throws {TypeError} for an archive that is no stream, and for an option that is unknown or of another type.
+ * @throws {TypeError} for an archive that is not a stream, and for an option that is unknown or of another type.
  * @see https://confluence.hl7.org/display/FHIR/NPM+Package+Specification
  */
 export async function readPackage(
