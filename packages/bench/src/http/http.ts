@@ -10,7 +10,7 @@ const CONNECTIONS = 8
 const WARM_UP_SECONDS = 3
 const ROUNDS = 5
 const ATTEMPTS = 5
-/** Minimum number of requests of a round; it has as many as fit into a second. All are answered, because an unfinished one would add cost without being counted. */
+/** Minimum number of requests of a round, which has as many as fit into a second. All are answered: an unfinished one would add cost without being counted. */
 const FEWEST = 40
 
 /**

@@ -1,11 +1,11 @@
-/** What two engines answered to an expression; a text that begins with `ERROR` is a refusal. */
+/** The answers of two engines to an expression. A text that begins with `ERROR` is a refusal. */
 export interface Answers {
   readonly text: string
   readonly ours: string
   readonly reference: string
 }
 
-/** Why two answers differ, and who is right by the specification. */
+/** The reason why two answers differ, and which one is right by the specification. */
 export interface Decision {
   readonly name: string
   readonly right: 'ours' | 'theirs' | 'both'
@@ -113,7 +113,7 @@ export const DECISIONS: readonly Decision[] = [
   },
 ]
 
-/** Whether two answers are the same value, however it is written; two refusals are alike. */
+/** Whether two answers are the same value, in any notation. Two refusals are equal. */
 export function alike(one: string, other: string): boolean {
   return normal(one) === normal(other)
 }

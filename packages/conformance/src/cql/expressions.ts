@@ -6,7 +6,7 @@ export interface RandomExpression {
   readonly text: string
 }
 
-/** Literals of the simple types: ordinary ones, and those at which operators go wrong. */
+/** Literals of the simple types: ordinary ones, and edge cases of operators. */
 const LITERALS: Readonly<Record<string, readonly string[]>> = {
   Boolean: ['true', 'false'],
   Integer: ['0', '1', '2', '3', '5', '7', '10', '-1', '-4', '13', '2147483647', '-2147483648'],
@@ -46,7 +46,7 @@ const LITERALS: Readonly<Record<string, readonly string[]>> = {
 const POINTS = ['Integer', 'Long', 'Decimal', 'Date', 'DateTime', 'Time', 'Quantity']
 const LISTED = ['Integer', 'String', 'Decimal', 'Date']
 
-/** Operators by the type of their result: `#Type` stands for an expression of that type, `a|b` in brackets for one of both. */
+/** Operators by the type of their result. `#Type` is replaced by an expression of that type, `[a|b]` by one of the alternatives. */
 const OPERATORS: Readonly<Record<string, readonly string[]>> = {
   Boolean: [
     '(#Boolean [and|or|xor|implies] #Boolean)',
@@ -197,7 +197,7 @@ const TYPES: readonly string[] = [
   'List<Interval<Date>>',
 ]
 
-/** Makes the expression with a number in a run: the same for the same seed and number. */
+/** Creates the expression with a number in a run. It is the same for the same seed and number. */
 export function randomExpression(seed: number, number: number): RandomExpression {
   const random = randomOf(seed, number)
   const type = random.one(TYPES)
@@ -213,7 +213,7 @@ function expression(random: Random, type: string, depth: number): string {
   return isLeaf ? random.one(LITERALS[type] ?? []) : filled(random, random.one(OPERATORS[type] ?? []), depth)
 }
 
-/** Puts expressions and choices into the text of an operator. */
+/** Replaces the placeholders of an operator by expressions and choices. */
 function filled(random: Random, template: string, depth: number): string {
   const chosen = template.replaceAll(/\[([^[\]]+)\]/g, (whole, choices: string) =>
     choices.includes('|') ? random.one(choices.split('|')) : whole,

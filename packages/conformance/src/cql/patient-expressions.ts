@@ -1,6 +1,6 @@
 import { randomOf, type Random } from '../fuzz/random.js'
 
-/** What a random expression looks at. */
+/** The head of the library with random expressions. */
 export const LIBRARY_HEAD = `library Random version '1'
 using FHIR version '4.0.1'
 include FHIRHelpers version '4.0.1' called FHIRHelpers
@@ -38,12 +38,12 @@ export const VALUE_SET_CODES: Readonly<Record<string, readonly (readonly [system
   'http://example.org/random/vaccines': ['140', '113', '52', '121'].map((code) => ['http://hl7.org/fhir/sid/cvx', code] as const),
 }
 
-/** How a type is asked for and looked at; `@` is the alias. */
+/** How expressions retrieve and read a type; `@` is the alias. */
 interface Source {
   readonly retrieves: readonly string[]
   /** Its time, a DateTime. */
   readonly moment: string
-  /** Its duration, an Interval<DateTime>, where it has one. */
+  /** Its duration, an Interval<DateTime>; absent if it has none. */
   readonly period?: string
   readonly conditions: readonly string[]
 }
@@ -201,7 +201,7 @@ const RELATIONS = [
   '#a [before|after] #b',
 ]
 
-/** Makes the definition with a number in a run: the same for the same seed and number. Some have no type. */
+/** Creates the definition with a number in a run. It is the same for the same seed and number. Some definitions have no type. */
 export function randomDefinition(seed: number, number: number): string {
   const random = randomOf(seed, number)
   return choose(random, random.one(DEFINITIONS)(random))
@@ -260,7 +260,7 @@ function relation(random: Random, source: Source): string {
   return ` ${random.one(['with', 'with', 'without'])} ${random.one(other.retrieves)} B such that ${such}${more}`
 }
 
-/** What holds between A and B. */
+/** A relation between A and B. */
 function related(random: Random, a: Source, b: Source): string {
   const relation = random.one(RELATIONS).replaceAll('$a', 'A').replaceAll('$b', 'B')
   return relation.replaceAll('#a', momentOf(a, 'A')).replaceAll('#b', momentOf(b, 'B'))
@@ -296,7 +296,7 @@ function extreme(random: Random): string {
   ])()
 }
 
-/** Types whose periods have an end: the peer does not merge those that have none with later ones. */
+/** Types whose periods have an end: the peer does not merge periods without an end with later ones. */
 const ENDED = ['Encounter', 'Procedure']
 
 function intervals(random: Random, types: readonly string[] = ['Encounter', 'Procedure', 'CarePlan', 'Condition']): string {
@@ -326,7 +326,7 @@ function momentOf({ moment }: Source, alias: string): string {
   return moment.replaceAll('@', alias)
 }
 
-/** Decides every `[one|other]`; brackets without a bar are CQL. */
+/** Replaces every `[one|other]` by one of the alternatives; brackets without a bar are CQL. */
 function choose(random: Random, template: string): string {
   return template.replaceAll(/\[([^[\]]+)\]/g, (whole, choices: string) => (choices.includes('|') ? random.one(choices.split('|')) : whole))
 }

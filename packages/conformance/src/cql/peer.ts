@@ -2,7 +2,7 @@ import cql from 'cql-execution'
 import { PatientSource } from 'cql-exec-fhir'
 import { isObject, type JsonObject } from 'fhir-ops/internal/json'
 
-/** What the peer evaluates with. */
+/** Inputs of the peer. */
 export interface PeerLibrary {
   readonly elm: object
   /** ELM of FHIRHelpers. */
@@ -12,7 +12,7 @@ export interface PeerLibrary {
   readonly valueSets: Readonly<Record<string, readonly (readonly [system: string, code: string])[]>>
 }
 
-/** Values of definitions for one patient by cql-execution, each evaluated by itself; that of one that fails is its message. */
+/** Values of definitions for one patient by cql-execution, each evaluated separately. The value of one that fails is its message. */
 export async function peerValues(
   record: readonly JsonObject[],
   names: readonly string[],
@@ -43,7 +43,7 @@ export async function peerValues(
   return values
 }
 
-/** A value as a literal of CQL. The peer has one type for all numbers. */
+/** Writes a value as a CQL literal. The peer has one type for all numbers. */
 function textOf(value: unknown): string {
   if (value === null || value === undefined) return 'null'
   if (typeof value === 'string') return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`

@@ -6,18 +6,18 @@ export const ROOT: string = resolve(import.meta.dirname, '../../../..')
 
 /** A block of TypeScript or JavaScript on a page. */
 export interface Block {
-  /** Page and number of the line that the block begins on, such as `docs/handler.md:6`. */
+  /** Page and first line of the block, such as `docs/handler.md:6`. */
   readonly place: string
   readonly language: string
   readonly code: string
-  /** How it is tested, by its first line, which readers see too. */
+  /** How it is tested. Its first line states this, also for readers. */
   readonly kind: BlockKind
 }
 
 /**
- * - `whole`: compiles and runs as it stands.
- * - `test`: the same, in vitest.
- * - `needs`: begins with `// Needs ...`, which names a server or file that tests do not have: compiles as it stands.
+ * - `whole`: compiles and runs as it is.
+ * - `test`: compiles, and runs in vitest.
+ * - `needs`: begins with `// Needs ...`, which names a server or file that tests do not have; only compiles.
  * - `bot`: the code of a bot, which the tests of the sandbox run.
  * - `jest`: the code of a test for Jest, which the tests of the packed packages run.
  */
@@ -34,7 +34,7 @@ export function pages(): readonly string[] {
   ]
 }
 
-/** Every block of code of a page in a language that is compiled. */
+/** All code blocks of a page in languages that are compiled. */
 export function blocksOf(page: string): readonly Block[] {
   const blocks: Block[] = []
   let open: { readonly language: string; readonly line: number; readonly code: string[] } | undefined

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { workspacePackages } from '../../../../scripts/packages.mjs'
 import { ROOT } from './blocks.js'
 
-/** What programs of the docs import besides our packages, where it is installed here. */
+/** Packages that programs of the docs import besides ours, and where they are installed here. */
 const OTHERS: Readonly<Record<string, string>> = {
   vitest: 'node_modules/vitest',
   pg: 'packages/postgres/node_modules/pg',
@@ -13,7 +13,8 @@ const OTHERS: Readonly<Record<string, string>> = {
 }
 
 /**
- * Loaded before a program: it listens on a free port instead of the one that it names, and ends when it has nothing else to do, although it serves.
+ * Loaded before a program, which then listens on a free port instead of the one that it names, and ends when it has nothing else to do, although it
+ * is a server.
  */
 const PRELOAD = `
 import { Server } from 'node:net'
@@ -21,17 +22,17 @@ const { listen } = Server.prototype
 Server.prototype.listen = function (...given) { return listen.apply(this, given.map((one) => (typeof one === 'number' ? 0 : one))).unref() }
 `
 
-/** A folder of somebody else, in which our packages are installed. */
+/** A folder outside of the repository in which our packages are installed. */
 export interface ProgramFolder {
   readonly dir: string
   /** Loaded by Node before a program. */
   readonly preload: string
-  /** Writes a program into a folder of its own, and gives its path. */
+  /** Writes a program into its own folder, and returns its path. */
   write(name: string, code: string): string
   remove(): void
 }
 
-/** Makes such a folder, with the packages as they are built. */
+/** Creates a folder with the built packages. */
 export function programFolder(): ProgramFolder {
   const dir = mkdtempSync(join(tmpdir(), 'fhir-ops-docs-'))
   const installed = [

@@ -1,34 +1,34 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 
-/** Where the messages of HL7's validator are listed, a file for each of its classes. */
+/** The folder that lists the messages of HL7's validator, with one file for each of its classes. */
 export const RULE_BOOK: string = resolve(import.meta.dirname, '../../rule-book')
-/** Where findings are tested, the likeliest first. */
+/** Folders with tests of findings, the likeliest first. */
 const TESTS = ['packages/conformance/src/validator', 'packages/core/src/validate', 'packages/handler/test', 'packages/cli/src']
 const ROOT = resolve(import.meta.dirname, '../../../..')
 
 /**
- * What has become of a message of HL7's validator: `yes` is reported by our kinds, `off` too, but only when a caller asks for it; `partly` has
- * another severity or place, or only some of the cases, for a reason; `open` is missing; `not` is not offered, for a reason.
+ * The state of a message of HL7's validator: `yes` is reported by our kinds; `off` as well, but only on request; `partly` has another severity or
+ * place, or only some of the cases, with a reason; `open` is missing; `not` is not supported, with a reason.
  */
 export const STATES = ['yes', 'off', 'partly', 'open', 'not'] as const
 
 /** One message of HL7's validator. */
 export interface Message {
-  /** Its message id; `no id: ` and what it says for the few that have none. */
+  /** Its message id; `no id: ` and its text for the few without an id. */
   readonly id: string
   /** The class of HL7's validator that reports it. */
   readonly area: string
-  /** Severity; several, with slashes, where the circumstances decide. */
+  /** Severity; several, separated by slashes, if it depends on the circumstances. */
   readonly severity: string
   readonly state: (typeof STATES)[number]
   /** The kinds of finding that cover it, for `yes`, `off` and `partly`. */
   readonly kinds: readonly string[]
-  /** A word of `REASONS`, or a sentence, for `not`; a sentence for `partly`, and empty where more is to come. */
+  /** For `not`, a key of `REASONS` or a sentence; for `partly`, a sentence, which is empty if the rest is still missing. */
   readonly reason: string
 }
 
-/** Why whole groups of messages are not offered. */
+/** Reasons why whole groups of messages are not supported. */
 export const REASONS: Readonly<Record<string, string>> = {
   internal: 'It reports a limit or fault of the Java program itself.',
   server: 'It is about the terminology server that the Java program asks; here terminology is in the same process.',
@@ -55,7 +55,7 @@ export function messages(): readonly Message[] {
   return files.toSorted().flatMap((file) => messagesIn(basename(file, '.tsv'), readFileSync(join(RULE_BOOK, file), 'utf8')))
 }
 
-/** The messages of one file: a line each, `id`, severity, state and kinds or reason, with tabs between; for `partly` kinds and reason. */
+/** The messages of one file, one per line: id, severity, state, and kinds or reason, separated by tabs; for `partly` kinds and reason. */
 export function messagesIn(area: string, text: string): readonly Message[] {
   const lines = text.split('\n').filter((line) => line !== '')
   return lines.map((line) => {
@@ -74,7 +74,7 @@ export function messagesIn(area: string, text: string): readonly Message[] {
   })
 }
 
-/** Finds the test of a message: the file that names its id, or one that names the kind. The path is from the root of the repository. */
+/** Returns a function that finds the test of a message: the file that names its id, or one that names the kind. Paths are relative to the repository. */
 export function testFinder(): (message: Message) => string | undefined {
   const texts = TESTS.flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })

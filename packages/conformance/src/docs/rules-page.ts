@@ -27,7 +27,7 @@ export function rulesPage(): string {
   return `${HEAD}${counts(all, areas)}${LEGEND}${sections.join('')}${notOffered(all)}`
 }
 
-/** False for what is about something that R4, JSON or this library does not have; true for single rules with a reason of their own. */
+/** False for messages about something that R4, JSON or this library does not have; true for single rules with their own reason. */
 function applies({ state, reason }: Message): boolean {
   return state !== 'not' || !Object.hasOwn(REASONS, reason)
 }

@@ -7,7 +7,7 @@ import { freePort } from '../../../postgres/test/free-port.js'
 
 const EXAMPLES = resolve(import.meta.dirname, '../../../../examples')
 
-/** Starts an example as its `npm start` does, until the end of the test that calls this, and gives the address and token that it prints. */
+/** Starts an example as its `npm start` does, until the end of the calling test, and returns the address and token that it prints. */
 export async function started(name: string, env: Readonly<Record<string, string>> = {}) {
   const port = String(await freePort())
   const child = spawn(process.execPath, ['main.ts'], { cwd: resolve(EXAMPLES, name), env: { ...process.env, ...env, PORT: port } })
@@ -27,7 +27,7 @@ async function stopped(child: ChildProcess): Promise<void> {
   await once(child, 'exit')
 }
 
-/** What an example prints until it ends. */
+/** Runs an example until it ends. Returns its output. */
 export async function output(name: string): Promise<string> {
   const child = spawn(process.execPath, ['main.ts'], { cwd: resolve(EXAMPLES, name) })
   let text = ''

@@ -2,7 +2,7 @@ const SYSTEM = 'http://example.org/colours'
 const VALUE_SET = 'http://example.org/warm'
 const PROFILE = 'http://example.org/named-patient'
 
-/** A little of everything that operations read. */
+/** Small content of every kind that operations read. */
 export const CONTENT: readonly { readonly resourceType: string; readonly [name: string]: unknown }[] = [
   { resourceType: 'Patient', id: 'a', gender: 'female', identifier: [{ system: 'http://example.org/mrn', value: '1' }] },
   { resourceType: 'Patient', id: 'b', gender: 'male', meta: { profile: [PROFILE] } },

@@ -16,7 +16,7 @@ export interface Sent {
   readonly body?: object
 }
 
-/** Whose request it is: the session of the tests, or another one of the same user. */
+/** The session of a request: that of the tests, or another one of the same user. */
 export type Token = 'own' | 'other'
 
 const BASE = 'http://fhir.example.org'
@@ -25,10 +25,10 @@ const { indexer, ...release } = r4()
 const runtime = openBotSandbox({ workers: 1 })
 const bots = createBots({ runtime })
 
-/** Ends what all services share. */
+/** Closes the runtime that all services share. */
 export const closeRuntime = async (): Promise<void> => runtime.close()
 
-/** The whole service over memory; what the fault says fails in its resources and in its sessions. Time and ids are always the same. */
+/** The whole service over memory, with a fault in its storage and in its session store. Time and ids are always the same. */
 export async function faultyService(fault: Fault) {
   const storage = memoryStorage(CONTENT, { indexer, now: () => NOW })
   const store = memorySessionStore()
@@ -56,7 +56,7 @@ export async function faultyService(fault: Fault) {
   return { call, resources: async () => resourcesIn(storage) }
 }
 
-/** The text of everything that is stored. */
+/** The texts of all stored resources. */
 async function resourcesIn(storage: Storage): Promise<readonly string[]> {
   const texts: string[] = []
   for (const type of new Set(['Patient', 'Observation', ...CONTENT.map(({ resourceType }) => resourceType)])) {

@@ -2,17 +2,17 @@ import { OperationError } from 'fhir-ops/errors'
 
 /** One failure of a storage. */
 export interface Fault {
-  /** `after`: the call is carried out and its answer lost, as with a commit on a connection that breaks. */
+  /** `after`: the call is executed, but its answer is lost, as with a commit on a connection that breaks. */
   readonly when: 'before' | 'after'
   /** Whether it has happened. */
   readonly struck: boolean
-  /** Counts a call; true for the one that fails. */
+  /** Counts a call. True for the call that fails. */
   strikes(): boolean
   /** Lets everything succeed from now on. */
   end(): void
 }
 
-/** The fault that the n-th call meets, counted from 0. */
+/** Creates a fault of the n-th call, counted from 0. */
 export function faultAt(n: number, when: Fault['when']): Fault {
   let calls = 0
   let over = false
@@ -28,13 +28,13 @@ export function faultAt(n: number, when: Fault['when']): Fault {
   }
 }
 
-/** The same storage or session store with the fault in it. */
+/** Wraps a storage or session store with a fault. */
 export function faulty<T extends object>(target: T, fault: Fault): T {
   return new Proxy(target, {
     get(object, name) {
       const member: unknown = Reflect.get(object, name)
       if (typeof member !== 'function') return member
-      // The one call that is answered at once.
+      // The only synchronous call.
       if (name === 'revision') {
         return (): unknown => {
           if (fault.strikes()) throw away()

@@ -8,19 +8,19 @@ import { builtFile } from '../../../../test/built.js'
 const CLI = builtFile('packages/cli/dist/main.js')
 const SAMPLE = resolve(import.meta.dirname, '../../../cli/sample')
 
-/** What a process holds. */
+/** Resources that a process holds. */
 export interface Held {
   readonly residentMb: number
   readonly files: number
   readonly threads: number
 }
 
-/** `fhir-ops serve` in a process of its own, with the sample content. */
+/** `fhir-ops serve` in its own process, with the sample content. */
 export interface Served {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   held(): Promise<Held>
-  /** Sends SIGTERM, and again when that is being done; exit status, and everything that was written to standard error. */
+  /** Sends SIGTERM, and again while it stops. Returns the exit status, and everything that was written to standard error. */
   stop(): Promise<{ readonly status: unknown; readonly errors: string }>
 }
 

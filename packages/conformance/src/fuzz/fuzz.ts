@@ -3,30 +3,30 @@ import { OperationError } from 'fhir-ops/errors'
 import { collectGarbage } from '../../../../test/garbage.js'
 import { randomOf, type Random } from './random.js'
 
-/** Something that takes any input without harm. */
+/** Code that must accept any input without harm. */
 export interface FuzzTarget<T> {
   readonly name: string
-  /** Makes an input. */
+  /** Creates an input. */
   readonly input: (random: Random) => T
-  /** Takes it; may throw an `OperationError`. What it throws else, and what it takes too long for, is a defect. */
+  /** Processes an input; may throw an `OperationError`. Other errors, and inputs that take too long, are defects. */
   readonly take: (input: T) => unknown
-  /** Simpler inputs to try when one is a defect. */
+  /** Yields simpler inputs, to reduce an input that shows a defect. */
   readonly simpler: (input: T) => Iterable<T>
-  /** Errors that are foreseen besides `OperationError`. */
+  /** Whether an error is expected; `OperationError` always is. */
   readonly isForeseen?: (error: unknown) => boolean
-  /** Share of the inputs that it gets; for what is slow because of files or compression. Default 1. */
+  /** Fraction of the inputs; less than 1 for targets that are slow because of files or compression. Default 1. */
   readonly share?: number
 }
 
-/** The longest that one input may keep the thread, in milliseconds of processor time. */
+/** Maximum time for which one input may block the thread, in milliseconds of processor time. */
 const MAX_STRETCH_MS = 100
-/** What may stay in use after a run, beyond what is after its first tenth; measured: at most 2 MB for 50,000 inputs. */
+/** Maximum growth of the memory in use between the first tenth and the end of a run; measured: at most 2 MB for 50,000 inputs. */
 const MAX_GROWTH_BYTES = 16 * 2 ** 20
 
 /**
- * Gives a target many inputs.
+ * Runs a target with many inputs.
  *
- * @throws {Error} with the seed, the number of the input, the input made as simple as possible, and what is wrong with it.
+ * @throws {Error} with the seed, the number of the input, the input reduced as far as possible, and the defect.
  */
 export async function fuzz<T>(target: FuzzTarget<T>, { rounds, seed }: { readonly rounds: number; readonly seed: number }): Promise<void> {
   const count = Math.max(1, Math.floor(rounds * (target.share ?? 1)))
@@ -43,7 +43,7 @@ export async function fuzz<T>(target: FuzzTarget<T>, { rounds, seed }: { readonl
     throw new Error(`${target.name}: ${count} inputs left ${Math.round(grown / 2 ** 20)} MB in use (seed ${seed}).`)
 }
 
-/** What is wrong with how the target takes an input. A stretch counts when it is long each time: others use the machine too. */
+/** The defect that an input shows; `undefined` if none. A long stretch counts only if it occurs each time, because other processes use the machine, too. */
 async function problemOf<T>(target: FuzzTarget<T>, input: T): Promise<string | undefined> {
   let shortest = Infinity
   for (let tries = 0; tries < 3; tries++) {
@@ -96,10 +96,10 @@ function processorTime(): number {
   return (user + system) / 1_000
 }
 
-/** A run of fewer inputs fills caches and ends before it shows a leak. */
+/** Minimum number of inputs for measuring growth. A shorter run only fills caches, and ends before it shows a leak. */
 const MIN_WATCHED = 10_000
 
-/** What is still in use at the end of a run and was not after its first tenth, which fills the caches. */
+/** Growth of the memory in use between the first tenth of a run, which fills the caches, and its end. */
 interface Growth {
   /** Call it after each input. */
   look(number: number): Promise<void>
@@ -118,11 +118,11 @@ function growthWatch(count: number): Growth {
   }
 }
 
-/** Bytes that are reachable. Garbage is collected first: in a process that other files have used there is any amount of it at any time. */
+/** Bytes of reachable memory. Collects garbage first, because a process that ran other test files may have any amount of it. */
 async function bytesInUse(): Promise<number> {
   for (let times = 0; times < 2; times++) {
     collectGarbage()
-    // What was held by weak references and finalizers is released in a turn of its own.
+    // Objects of weak references and finalizers are released in another turn.
     await turn()
   }
   const { heapUsed, arrayBuffers } = process.memoryUsage()
@@ -156,7 +156,7 @@ async function report<T>(
   return new Error(`${target.name}: ${found.place}: ${shown.slice(0, 4_000)} ${problem}`)
 }
 
-/** The text without one of its pieces, large pieces first. */
+/** Yields the text without one of its pieces, large pieces first. */
 export function* simplerText(text: string): Generator<string> {
   for (let size = Math.ceil(text.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
     for (let at = 0; at < text.length; at += size) yield text.slice(0, at) + text.slice(at + size)

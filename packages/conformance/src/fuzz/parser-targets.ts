@@ -172,7 +172,7 @@ const RF2 = {
   ],
 }
 
-/** Three files, of which one is not as it should be. */
+/** Three files, one of which is damaged. */
 export const rf2: FuzzTarget<string> = {
   ...text,
   name: 'RF2',

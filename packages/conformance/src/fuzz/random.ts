@@ -1,6 +1,6 @@
-/** Draws of one input: the same for the same seed. */
+/** Random draws for one input, the same for the same seed. */
 export interface Random {
-  /** A whole number from 0 to `below`, which is not included. */
+  /** An integer from 0 to `below`, which is excluded. */
   whole(below: number): number
   one<T>(items: readonly T[]): T
   /** Up to `most` draws. */
@@ -9,7 +9,7 @@ export interface Random {
   seldom(times: number): boolean
 }
 
-/** Makes the draws of the input with a number in a run. */
+/** Creates the draws of the input with a number in a run. */
 export function randomOf(seed: number, number: number): Random {
   let state = (Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(number + 1, 0xc2b2ae35)) >>> 0
   const next = (): number => {
@@ -27,7 +27,7 @@ export function randomOf(seed: number, number: number): Random {
   return { whole, one, some: (most, draw) => Array.from({ length: whole(most + 1) }, draw), seldom: (times) => whole(times) === 0 }
 }
 
-/** Texts that programs trip over. */
+/** Texts that often cause errors in programs. */
 export const ODD: readonly string[] = [
   '',
   ' ',
@@ -54,7 +54,7 @@ export const ODD: readonly string[] = [
   'a'.repeat(300),
 ]
 
-/** Changes a text at a few places: a piece is removed, repeated, moved, or something odd is put in. */
+/** Changes a text at a few places: removes, repeats or moves a piece, or inserts an unusual text. */
 export function changed(random: Random, text: string, words: readonly string[]): string {
   let result = text
   for (let changes = random.whole(4); changes > 0; changes--) {

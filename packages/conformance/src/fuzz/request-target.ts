@@ -90,7 +90,7 @@ const HEADERS: Readonly<Record<string, readonly string[]>> = {
   origin: ['http://x'],
 }
 
-/** Any request to the whole service over memory, without a socket. What earlier requests wrote stays for a while. */
+/** Random requests to the whole service over memory, without a socket. Resources that earlier requests wrote stay for a while. */
 export function requestTarget(): FuzzTarget<FuzzRequest> {
   let [handler, age] = [serviceHandler(), 0]
   return {
@@ -98,7 +98,7 @@ export function requestTarget(): FuzzTarget<FuzzRequest> {
     input: requestOf,
     simpler: simplerRequests,
     async take({ method, path, query, headers, body }) {
-      // The heap is to show what is kept by mistake, not what was stored.
+      // A new service, so that the growth of the heap shows leaks and not stored resources.
       if (++age % 2_000 === 0) handler = serviceHandler()
       const search = query.map((pair) => pair.map(encoded).join('=')).join('&')
       const request = new Request(`${BASE}${path}${search === '' ? '' : `?${search}`}`, {
@@ -111,7 +111,7 @@ export function requestTarget(): FuzzTarget<FuzzRequest> {
       if (response.status === 500 || /"severity":"(?:error|fatal)","code":"exception"/.test(text))
         throw new Error(`status ${response.status}: ${text.slice(0, 500)}`)
     },
-    // Not every text can be a header or an address; the platform refuses those before there is a request.
+    // Not every text is a valid header or address; the platform rejects the others before there is a request.
     isForeseen: (error) => error instanceof TypeError && /Headers|Invalid URL|Failed to parse URL|HTTP method/.test(error.message),
   }
 }
@@ -129,7 +129,7 @@ function serviceHandler(): Handler {
   })
 }
 
-/** As far as it can be encoded; half of a pair cannot. */
+/** Encodes a text, with lone surrogates replaced, because they cannot be encoded. */
 function encoded(text: string): string {
   return encodeURIComponent(text.toWellFormed())
 }

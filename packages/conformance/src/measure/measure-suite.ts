@@ -15,7 +15,7 @@ import { createSessions } from 'fhir-ops/sessions'
 import type { Storage } from 'fhir-ops/storage'
 import { suitePath } from '../../../../test/suites.js'
 
-/** Which part of the cases is run, and by which operations. */
+/** Options of `measureSuite`. */
 export interface MeasureSuiteOptions {
   /** Name of the suite. Default `x-fhir-query`. */
   readonly suite?: string
@@ -79,7 +79,7 @@ async function serve(storage: Storage, operations: readonly Operation[]): Promis
   }
 }
 
-/** Runs the suite's own runner; cases that fail are not a failure to run. */
+/** Runs the suite's own runner. Failed cases do not make this fail. */
 function runSuite(args: readonly string[]): Promise<string> {
   return new Promise((resolve) => {
     execFile(process.execPath, [suitePath('measure-tests', 'run.mjs'), ...args], { maxBuffer: 1e8 }, (_, stdout, stderr) =>

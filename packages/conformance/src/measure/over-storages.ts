@@ -13,9 +13,9 @@ import { testDatabase, type TestDatabase } from '../../../postgres/test/test-dat
 /** A property that holds over each storage. */
 export interface StorageProperty<T> {
   readonly values: fc.Arbitrary<T>
-  /** Of a storage that is empty. */
+  /** Checks the property with an empty storage. */
   readonly check: (storage: Storage, value: T) => Promise<void>
-  /** How many values are tried over each. */
+  /** Number of values that are tried over each storage. */
   readonly runs: { readonly memory: number; readonly sqlite: number; readonly postgres: number }
 }
 

@@ -1,4 +1,4 @@
-// Resources that the sentences of R4's search page are tried on.
+// Resources for testing the sentences of R4's search page.
 
 import type { Resource } from './naive/values.js'
 
@@ -18,7 +18,7 @@ const observation = (id: string, more: object): Resource => ({
 
 const narrative = (content: string): object => ({ status: 'generated', div: `<div xmlns="http://www.w3.org/1999/xhtml">${content}</div>` })
 
-/** What is stored. */
+/** The stored resources. */
 export const RESOURCES: readonly Resource[] = [
   {
     resourceType: 'Organization',

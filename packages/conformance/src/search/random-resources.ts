@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { Resource } from './naive/values.js'
 
-/** Ids that there are of each type: few, so that references often lead somewhere. */
+/** Ids of each type; few, so that references often have a target. */
 export const IDS: Readonly<Record<string, readonly string[]>> = {
   Organization: ['g1', 'g2', 'g3'],
   Patient: ['p1', 'p2', 'p3', 'p4'],
@@ -12,7 +12,7 @@ export const IDS: Readonly<Record<string, readonly string[]>> = {
   List: ['l1', 'l2'],
 }
 
-/** What values are made of, in resources as in searches. */
+/** Parts of values, in resources and in searches. */
 export const NAMES = [
   'Ann',
   'Änne',
@@ -47,7 +47,7 @@ export const ADDRESS = 'http://elsewhere/Patient/p1'
 
 const one = <T>(values: readonly T[]): fc.Arbitrary<T> => fc.constantFrom(...values)
 const few = <T>(each: fc.Arbitrary<T>): fc.Arbitrary<T[]> => fc.array(each, { minLength: 1, maxLength: 2 })
-/** Each member is there or not. */
+/** An object in which each member is optional. */
 const maybe = (members: Readonly<Record<string, fc.Arbitrary<unknown>>>): fc.Arbitrary<object> => fc.record(members, { requiredKeys: [] })
 const reference = (...types: readonly string[]): fc.Arbitrary<object> =>
   fc.record({ reference: one(types.flatMap((type) => (IDS[type] ?? []).map((id) => `${type}/${id}`))) })
@@ -81,7 +81,7 @@ const subject = fc.oneof(
     arbitrary: fc.record({ identifier, type: one(['Patient', 'Group']) }, { requiredKeys: ['identifier'] }),
   },
 )
-/** Resources within another, which refer to each other. */
+/** Contained resources that refer to each other. */
 const contained = fc.tuple(
   fc.record({ resourceType: fc.constant('Organization'), id: fc.constant('d'), name: one(NAMES) }),
   fc.record(

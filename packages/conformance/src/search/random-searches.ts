@@ -15,10 +15,10 @@ const list = (value: fc.Arbitrary<string>): fc.Arbitrary<string> =>
 const PREFIXES = ['', 'eq', 'ne', 'gt', 'lt', 'ge', 'le', 'sa', 'eb', 'ap'] as const
 const prefixed = (value: fc.Arbitrary<string>): fc.Arbitrary<string> => fc.tuple(one(PREFIXES), value).map((parts) => parts.join(''))
 
-/** Modifiers, each with the values that it takes. */
+/** Modifiers, each with its possible values. */
 type Kind = readonly (readonly [modifier: string, value: fc.Arbitrary<string>])[]
 
-/** Characters that part values stand for themselves after a backslash. */
+/** Escapes characters that separate values with a backslash. */
 const escaped = (text: string): string => text.replaceAll(/[,|$\\]/g, String.raw`\$&`)
 
 const tokensOf = (codes: readonly string[], systems: readonly string[]): Kind => {
@@ -87,7 +87,7 @@ const WORDS: Kind = [
 
 const codes = (values: readonly string[], system: string): Kind => tokensOf(values, [system, 'http://a'])
 const FLAG = tokensOf(['true', 'false'], ['http://a'])
-/** References to one type may be asked by bare id, too. */
+/** Search values for references to one type, which may also be an id alone. */
 const to = (type: string): Kind => {
   const ids = IDS[type] ?? []
   return [
@@ -112,7 +112,7 @@ const tuple = (...parts: readonly Kind[]): Kind => [
     ),
   ],
 ]
-/** A reference may have an identifier besides, or instead of, an address. */
+/** A reference may have an identifier in addition to, or instead of, an address. */
 const SUBJECT: Kind = [
   ...to('Patient'),
   [':identifier', list(one([...CODES.map(escaped), ...SYSTEMS.map((system) => `${system}|${CODES[0]}`)]))],
@@ -165,10 +165,10 @@ const PLAIN: Readonly<Record<string, Readonly<Record<string, Kind>>>> = {
   List: { ...EVERYWHERE, title: KINDS.string },
 }
 
-/** What this may lead to refers to anything by `subject`, so that chains over it must name the type. */
+/** A parameter whose targets refer to any type by `subject`, so that chains over it must name the type. */
 const NAMED = 'derived-from'
 
-/** Where references lead: type, parameter, target. */
+/** Targets of references: type, parameter, target. */
 const LINKS: readonly (readonly [source: string, code: string, target: string])[] = [
   ['Organization', 'partof', 'Organization'],
   ['Patient', 'organization', 'Organization'],
@@ -256,10 +256,10 @@ function sortBy(codes: readonly string[]): fc.Arbitrary<readonly Pair[]> {
     .map((sorted): readonly Pair[] => (sorted.length === 0 ? [] : [['_sort', sorted.join(',')]]))
 }
 
-/** What has no order. */
+/** Parameters that cannot be used for sorting. */
 const UNSORTED: ReadonlySet<string> = new Set(['_content', '_list', '_text'])
 
-/** Types that have parameters in common, of the same kind and with values that mean the same. */
+/** Types with common parameters, of the same kind and with values of the same meaning. */
 const TOGETHER: readonly (readonly [types: readonly string[], shared: Readonly<Record<string, Kind>>])[] = [
   [Object.keys(PLAIN).sort(), EVERYWHERE],
   [['Encounter', 'Observation', 'RiskAssessment'], { ...EVERYWHERE, subject: SUBJECT }],
@@ -274,7 +274,7 @@ function searchTogether([types, shared]: (typeof TOGETHER)[number]): fc.Arbitrar
   return fc.tuple(filters, sortBy(sortable), count).map((parts) => ({ types, pairs: parts.flat() }))
 }
 
-/** Searches over random types, now and then over several at once. */
+/** Searches over random types, sometimes over several types together. */
 export const search: fc.Arbitrary<Search> = fc.oneof(
   { weight: 3, arbitrary: fc.oneof(...Object.keys(PLAIN).map(searchOf)) },
   { weight: 1, arbitrary: fc.oneof(...TOGETHER.map(searchTogether)) },

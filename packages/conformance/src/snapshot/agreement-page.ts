@@ -1,6 +1,6 @@
 import type { Agreement } from './agreement.js'
 
-/** Why a member differs where it does. */
+/** Reasons for differences, by member. */
 const REASONS: Readonly<Record<string, string>> = {
   alias: 'texts of extensions: R4 kept those of the base in some slices where later tools take those of the extension',
   base: 'logical models name the base in two ways',
@@ -45,7 +45,7 @@ This page is written by \`npx vitest run --config vitest.workspace.ts --project 
 
 `
 
-/** The page `docs/operations/snapshot-agreement.md`. @throws when a member differs and no reason is written down. */
+/** Creates the page `docs/operations/snapshot-agreement.md`. @throws if a member differs without a reason in `REASONS`. */
 export function agreementPage(agreements: Readonly<Record<string, Agreement>>): string {
   const entries = Object.entries(agreements)
   const rows = entries.map(([name, one]) => {

@@ -5,25 +5,25 @@ import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-o
 import { memoryStorage } from 'fhir-ops/memory'
 import { generateSnapshot } from 'fhir-ops/snapshot'
 
-/** How far generated snapshots are the published ones. */
+/** Agreement of generated snapshots with the published ones. */
 export interface Agreement {
   readonly definitions: number
   /** Definitions without any difference. */
   readonly same: number
-  /** Definitions that could not be generated, as their base is not available. */
+  /** Definitions without a generated snapshot, because their base is not available. */
   readonly withoutBase: number
   /** Published elements. */
   readonly elements: number
-  /** Published elements of which ours say the same in each member. */
+  /** Published elements that equal ours in each member. */
   readonly sameElements: number
-  /** Published elements that ours lack, and those of ours that are not published. */
+  /** Published elements that are missing in ours, and elements of ours that are not published. */
   readonly missing: number
   readonly added: number
-  /** By member: elements that have it, on either side, and those that differ in it. Members in which nothing differs are there too. */
+  /** By member: number of elements that have it, on either side, and of those that differ in it. Includes members without differences. */
   readonly members: Readonly<Record<string, readonly [has: number, differ: number]>>
 }
 
-/** Content from which snapshots are generated, definitions of packages before those of R4. */
+/** Creates a context for generating snapshots. Definitions of packages precede those of R4. */
 export function contextOf(release: readonly JsonObject[], others: readonly JsonObject[]): OperationContext {
   return createContext({ storage: memoryStorage(), definitions: [layerOf(others, 'packages', false), layerOf(release, 'release', true)] })
 }
@@ -109,10 +109,10 @@ function compareMembers(
   return isSame
 }
 
-/** Lists whose order says nothing. */
+/** Lists whose order has no meaning. */
 const UNORDERED: ReadonlySet<string> = new Set(['alias', 'code', 'condition', 'constraint', 'extension', 'mapping', 'representation'])
 
-/** What is not a matter of the rules: versions that a publisher pins, the address of the pages of R4, and from where a tool took an obligation. */
+/** The text of a member, without differences that no rule covers: pinned versions, the address of R4's pages, and the source of an obligation. */
 function textOf(name: string, value: unknown): string {
   const items = Array.isArray(value) && UNORDERED.has(name) ? value.map((item) => JSON.stringify(sorted(item))).sort() : sorted(value)
   return (JSON.stringify(items) ?? '').replaceAll('http://hl7.org/fhir/R4/', 'http://hl7.org/fhir/').replaceAll(/\|\d[\w.-]*/g, '')

@@ -9,15 +9,15 @@ import { suitePath } from '../../../../test/suites.js'
 /** A package whose snapshots are compared with ours. */
 export interface PublishedPackage {
   readonly name: string
-  /** Its StructureDefinitions; `undefined` where the package is not available. */
+  /** Its StructureDefinitions; `undefined` if the package is not available. */
   readonly read: () => readonly JsonObject[] | undefined
 }
 
 const require = createRequire(fileURLToPath(new URL('../../../r4/package.json', import.meta.url)))
-/** Where `npm pack` puts packages, as `packages/conformance/oracle/README.md` says. */
+/** The folder for `npm pack`, as described in `packages/conformance/oracle/README.md`. */
 const ARCHIVES = fileURLToPath(new URL('../../oracle/target/home/archives', import.meta.url))
 
-/** The definitions of R4 as they are published, with their differentials and texts. */
+/** The published definitions of R4, with their differentials and texts. */
 export const RELEASE: PublishedPackage = {
   name: 'hl7.fhir.r4.examples 4.0.1',
   read: () => inFolder(dirname(require.resolve('hl7.fhir.r4.examples/package.json'))),
@@ -26,7 +26,7 @@ export const RELEASE: PublishedPackage = {
 /** Extensions that other packages use. */
 export const EXTENSIONS: PublishedPackage = archive('hl7.fhir.uv.extensions.r4', '5.3.0-ballot-tc1')
 
-/** Every package that is compared, the oldest tools first. */
+/** All packages that are compared, those created with the oldest tools first. */
 export const PACKAGES: readonly PublishedPackage[] = [
   RELEASE,
   suite('hl7.fhir.us.core', '3.1.1'),
@@ -44,7 +44,7 @@ function inFolder(folder: string): readonly JsonObject[] {
   return files.sort().flatMap((file) => definitionIn(readFileSync(join(folder, file), 'utf8')))
 }
 
-/** The definitions of a suite have no texts. */
+/** A package of a test suite, whose definitions have no texts. */
 function suite(name: string, version: string): PublishedPackage {
   const file = suitePath('validator-tests', 'packages', `${name}_${version}.ndjson`)
   return {

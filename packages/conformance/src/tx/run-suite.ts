@@ -4,23 +4,23 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suitePath } from '../../../../test/suites.js'
 
-/** The folder of the terminology ecosystem tests; absent where they are not installed. */
+/** The folder of the terminology ecosystem tests; it does not exist if they are not installed. */
 export const TX_SUITE: string = suitePath('tx-tests')
 
 /** The official runner. */
 export const TX_RUNNER: string = join(TX_SUITE, 'run.mjs')
 
-/** What a run came to. */
+/** The results of a run. */
 export interface SuiteRun {
   readonly failed: number
   readonly passed: number
-  /** For each test that was run, by `suite/name`, whether it passed. */
+  /** Whether each test passed, by `suite/name`. */
   readonly results: ReadonlyMap<string, boolean>
-  /** What the runner wrote. */
+  /** The output of the runner. */
   readonly output: string
 }
 
-/** Runs the official runner against a FHIR base; failures of tests are not a failure to run. */
+/** Runs the official runner against a FHIR base. Failed tests do not make this fail. */
 export async function runSuite(base: string, args: readonly string[]): Promise<SuiteRun> {
   const report = join(mkdtempSync(join(tmpdir(), 'tx-suite-')), 'report.json')
   const all = [TX_RUNNER, '--base', base, '--tests', join(TX_SUITE, 'tests'), '--json', report, ...args]
@@ -33,7 +33,7 @@ export async function runSuite(base: string, args: readonly string[]): Promise<S
   return { failed: totals.fail, passed: totals.pass, results, output }
 }
 
-/** What is read of the runner's report. */
+/** The members of the runner's report that are read. */
 interface Report {
   readonly totals: { readonly fail: number; readonly pass: number }
   readonly suites: readonly { readonly results: readonly { readonly id: string; readonly status: string }[] }[]

@@ -3,23 +3,23 @@ import { text } from 'node:stream/consumers'
 import type { Handler } from '@fhir-ops/handler'
 import { listen, type RunningServer } from './tx-server.js'
 
-/** An answer that is not the same from both handlers. */
+/** A request that both handlers answer differently. */
 export interface Difference {
   readonly request: string
   readonly answers: readonly [string, string]
 }
 
-/** A server that asks two handlers the same and answers what the first one says. */
+/** A server that sends each request to two handlers, and returns the answer of the first one. */
 export interface TwinServer extends RunningServer {
-  /** How many requests both were asked. */
+  /** Number of requests that both got. */
   readonly asked: () => number
   readonly differences: readonly Difference[]
 }
 
 /**
- * Starts the server over two handlers for its url; an answer is compared to the byte: status, headers and body.
+ * Starts the server over two handlers for its url. Answers are compared byte by byte: status, headers and body.
  *
- * @param edit Changes the body of a request before both are asked; none of them when absent.
+ * @param edit Changes the body of a request before both get it. Default: no change.
  */
 export async function startTwinServer(
   handlersAt: (url: string) => readonly [Handler, Handler],
@@ -68,7 +68,7 @@ async function askBoth([first, second]: readonly [Handler, Handler], { url, mess
   return [await answerOf(first, request()), await answerOf(second, request())]
 }
 
-/** The length is that of the body before it was edited. */
+/** The headers of a request without its length, which is that of the body before it was edited. */
 function sentHeaders({ headers }: IncomingMessage): Headers {
   const sent = Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)])
   return new Headers(sent.filter(([name]) => name !== 'content-length'))

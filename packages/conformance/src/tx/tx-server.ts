@@ -11,7 +11,7 @@ import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
 import { searchParameters } from 'fhir-ops/search'
 import { createSessions } from 'fhir-ops/sessions'
 
-/** A listening server and how to stop it. */
+/** A listening server. */
 export interface RunningServer {
   /** FHIR base. */
   readonly base: string
@@ -23,7 +23,7 @@ export async function startTxServer(): Promise<RunningServer> {
   return listen((base) => toNodeListener(txHandler(base, { storage: memoryStorage() })))
 }
 
-/** A handler over a storage, the R4 definitions and the systems of registries and units, open to everybody. */
+/** A handler over a storage, the R4 definitions and the code systems of registries and units, without access control. */
 export function txHandler(baseUrl: string, options: ContextOptions): Handler {
   const parameters = searchParameters(r4SearchParameters(), r4TypeModel())
   return createHandler({

@@ -8,7 +8,7 @@ import { parametersFromQuery } from 'fhir-ops/internal/parameters'
 import { putResource } from 'fhir-ops/storage'
 import { validateOperation } from 'fhir-ops/internal/operations'
 
-/** One run of a test: what is set up, what is asked, what is expected. */
+/** One run of a test: setup, input and expected result. */
 export interface SuiteRun {
   readonly mode: string
   readonly setup?: readonly string[]
@@ -44,13 +44,13 @@ export interface SuiteRunner {
   compareVerdict(verdict: string | undefined, actual: unknown): Levels
 }
 
-/** What became of a test. */
+/** The result of a test. */
 export interface TestResult extends Levels {
   readonly test: SuiteTest
   readonly issues: readonly unknown[]
 }
 
-/** Loads the runner that lies next to the suite's data. */
+/** Loads the runner from the folder of the suite's data. */
 export async function suiteRunner(dir: string): Promise<SuiteRunner> {
   const runner: SuiteRunner = await import(/* @vite-ignore */ pathToFileURL(join(dir, 'run.mjs')).href)
   return runner
@@ -83,7 +83,7 @@ export async function runTest(suite: { dir: string; runner: SuiteRunner; ctx: Op
   }
 }
 
-/** For options that have references followed. */
+/** Stores a resource, for tests with options that resolve references. */
 async function store({ storage }: OperationContext, resource: JsonObject): Promise<void> {
   const [type, id] = [stringAt(resource, 'resourceType'), stringAt(resource, 'id')]
   if (type !== undefined && id !== undefined) await storage.write([putResource({ type, id, source: resource }, () => [])])

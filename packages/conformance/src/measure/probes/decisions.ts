@@ -10,7 +10,7 @@ export interface Difference {
   readonly reference: readonly string[]
 }
 
-/** Why two reports differ, and who is right by the specification. */
+/** The reason why two reports differ, and which one is right by the specification. */
 export interface Decision {
   readonly name: string
   readonly right: 'ours' | 'theirs' | 'both'

@@ -1,7 +1,7 @@
 import type { JsonObject } from 'fhir-ops/internal/json'
 import { LIBRARY_URL, type Resource } from './ward.js'
 
-/** A Measure, and how it is evaluated. */
+/** A Measure and the inputs of its evaluation. */
 export interface Probe {
   readonly name: string
   readonly measure: Resource
@@ -22,7 +22,7 @@ interface ProbeCall {
 const GUIDE = 'http://hl7.org/fhir/us/cqfmeasures/StructureDefinition'
 const LANGUAGE = 'text/cql-identifier'
 
-/** A way to draw from lists, the same for the same seed. */
+/** Creates functions for random draws, which are the same for the same seed. */
 function drawing(seed: number): { readonly below: (limit: number) => number; readonly of: <T>(list: readonly [T, ...T[]]) => T } {
   let state = seed
   const below = (limit: number): number => {
@@ -80,7 +80,7 @@ const PARTS: Readonly<Record<(typeof SCORINGS)[number], readonly (readonly [kind
   cohort: [],
 }
 
-/** The random probe of a number. */
+/** Creates the random probe with a number. */
 export function randomProbe(number: number): Probe {
   const draw = drawing(number * 7_919 + 11)
   const [periodStart, periodEnd] = draw.of([...PERIODS])

@@ -1,6 +1,6 @@
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 
-/** What a report says, in lines that do not depend on how it is written: counts, scores, strata, members, supplemental data. */
+/** The content of a report in normalized lines: counts, scores, strata, members, supplemental data. */
 export function normalReport(report: JsonObject): readonly string[] {
   if (report['error'] !== undefined || report['resourceType'] !== 'MeasureReport') return ['refused']
   if (report['status'] === 'error') return ['failed']
@@ -33,7 +33,7 @@ function codeOf(population: JsonObject): string {
   return stringAt(objectsAt(objectAt(population, 'code'), 'coding')[0], 'code') ?? ''
 }
 
-/** Members of a list that the report contains. */
+/** Members of a population, from a list contained in the report. */
 function membersOf(population: JsonObject, report: JsonObject): readonly string[] | undefined {
   const reference = stringAt(objectAt(population, 'subjectResults'), 'reference')?.replace('#', '')
   if (reference === undefined) return undefined

@@ -1,6 +1,6 @@
 import type { JsonObject } from 'fhir-ops/internal/json'
 
-/** Canonical of the library that probes name definitions of. */
+/** Canonical of the library whose definitions the probes name. */
 export const LIBRARY_URL = 'http://example.org/Library/Ward'
 
 const LIBRARY_TEXT = `library Ward version '1'
@@ -51,7 +51,7 @@ define function "Patient Visits"(): Count([Encounter])
 /** A resource of a probe. */
 export type Resource = JsonObject & { readonly resourceType: string; readonly id: string }
 
-/** The Library that probes name definitions of. */
+/** The Library whose definitions the probes name. */
 export const LIBRARY: Resource = {
   resourceType: 'Library',
   id: 'ward',
@@ -113,12 +113,12 @@ const WARD: readonly (readonly Resource[])[] = [
 
 const members = (...references: readonly string[]): readonly JsonObject[] => references.map((reference) => ({ entity: { reference } }))
 
-/** Resources that subjects are named by. */
+/** Resources with which probes name subjects. */
 const OTHERS: readonly Resource[] = [
   { resourceType: 'Practitioner', id: 'house' },
   { resourceType: 'Group', id: 'some', type: 'person', actual: true, member: members('Patient/a', 'Patient/b', 'Patient/d') },
   { resourceType: 'Group', id: 'empty', type: 'person', actual: true },
 ]
 
-/** Everything that probes are made over, besides their Measures and the library. */
+/** All resources over which probes are evaluated, besides their Measures and the library. */
 export const RECORDS: readonly Resource[] = [...WARD.flat(), ...OTHERS]

@@ -1,6 +1,6 @@
 import { dateSpan, type Span, type Token, type Values } from './values.js'
 
-/** Now, for `ap`. */
+/** The current time, for the prefix `ap`. */
 export const NOW: number = Date.UTC(2024, 0, 1)
 
 /** Texts as R4 compares them: without case and accents. */
@@ -12,7 +12,7 @@ export function plain(text: string): string {
     .toLowerCase()
 }
 
-/** Whether one of the values is what a search value of this parameter means. */
+/** Whether one of the values matches a search value of this parameter. */
 export function matches(values: Values, { modifier, value }: { readonly modifier: string | undefined; readonly value: string }): boolean {
   switch (values.kind) {
     case 'token':
@@ -34,14 +34,14 @@ export function matches(values: Values, { modifier, value }: { readonly modifier
   }
 }
 
-/** The text that a part of a search value means, where `hideEscaped` was before the parts were parted. */
+/** Restores the characters of a part of a search value that `hideEscaped` replaced before the value was split. */
 function meant(part: string): string {
   return part.replaceAll(/[\uE000-\uE003]/g, (hidden) => SPECIAL[hidden.charCodeAt(0) - 0xe000] ?? '')
 }
 
 const SPECIAL = ',|$\\'
 
-/** The value with characters of no meaning instead of those that a backslash takes the meaning from. */
+/** Replaces characters escaped by a backslash with placeholders that have no meaning. */
 export function hideEscaped(value: string): string {
   return value.replaceAll(/\\([,|$\\])/g, (_, special: string) => String.fromCharCode(0xe000 + SPECIAL.indexOf(special)))
 }
@@ -88,7 +88,7 @@ function isQuantity(span: Span, value: string): boolean {
   return unitFits && isSpan(span, { ...prefixed(number), spanOf: numberSpans })
 }
 
-/** What a search value stands for, exactly and for the comparisons that look beyond it. */
+/** The spans of a search value: the exact one, and those for order and approximate comparisons. */
 interface Meant {
   readonly exact: Span
   readonly ordered: Span

@@ -1,22 +1,22 @@
 import { at, PARAMETERS, TARGETS, TUPLES, type Resource, type Values } from './values.js'
 import { hideEscaped, matches, plain } from './matches.js'
 
-/** A resource that is stored, and when it was written, in milliseconds since 1970. */
+/** A stored resource, and the time when it was written, in milliseconds since 1970. */
 export interface Stored {
   readonly resource: Resource
   readonly updated: number
 }
 
-/** A resource that is looked at. */
+/** A resource that is searched. */
 interface Seen extends Stored {
-  /** What it stands in: chains look into it, but only some searches find it. */
+  /** The resource that contains it. Chains follow contained resources, but only some searches find them. */
   readonly container?: Seen
 }
 
 /** A search parameter as sent. */
 export type Pair = readonly [name: string, value: string]
 
-/** `Type/id` of the matches in the order that the search asks for: by looking at every resource with every parameter. */
+/** `Type/id` of the matches in the requested order, found by testing every resource with every parameter. */
 export function naiveSearch(all: readonly Stored[], types: readonly string[], pairs: readonly Pair[]): readonly string[] {
   const seen = all.flatMap(takenApart)
   const valueOf = (name: string): string | undefined => pairs.find(([each]) => each === name)?.[1]
@@ -32,7 +32,7 @@ export function naiveSearch(all: readonly Stored[], types: readonly string[], pa
   return found.toSorted((a, b) => inOrder(a, b, keys)).map(addressOf)
 }
 
-/** A resource and those within it, each with an id of its own that the references to it have. */
+/** A resource and its contained resources, each with a unique id, which references to it use as well. */
 function takenApart({ resource, updated }: Stored): readonly Seen[] {
   const within = at(resource, 'contained').filter(isResource)
   const idOf = ({ id }: Resource): string => `${resource.resourceType}.${resource.id}#${id}`
@@ -110,7 +110,7 @@ function valuesOf(resource: Resource, code: string): Values {
 }
 
 interface Chain {
-  /** A reference, with a type where one is named. */
+  /** A reference parameter, with a type if one is named. */
   readonly head: string
   readonly rest: Pair
 }
@@ -140,7 +140,7 @@ function addressOf({ resource }: Stored): string {
   return `${resource.resourceType}/${resource.id}`
 }
 
-/** By the smallest value, in descending order by the largest; resources without a value come last. Ties: resources before contained ones, then by type and id. */
+/** Orders by the smallest value, or descending by the largest; resources without a value come last. Ties: contained resources last, then by type and id. */
 function inOrder(a: Seen, b: Seen, keys: readonly string[]): number {
   for (const key of keys) {
     const descending = key.startsWith('-')
@@ -153,7 +153,7 @@ function inOrder(a: Seen, b: Seen, keys: readonly string[]): number {
   return addressOf(a) < addressOf(b) ? -1 : 1
 }
 
-/** Texts by their characters, which UTF-8 keeps in order and UTF-16 does not. */
+/** Compares texts by code points, whose order UTF-8 keeps and UTF-16 does not. */
 function isBefore(left: string | number, right: string | number): boolean {
   return typeof left === 'string' && typeof right === 'string' ? Buffer.compare(Buffer.from(left), Buffer.from(right)) < 0 : left < right
 }

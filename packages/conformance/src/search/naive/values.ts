@@ -1,4 +1,4 @@
-// What resources are searched by, written down by hand from R4: nothing here comes from the library under test.
+// The search values of resources, written by hand from R4: nothing here comes from the library under test.
 
 /** A token as R4 compares it. */
 export interface Token {
@@ -7,24 +7,24 @@ export interface Token {
   readonly text?: string | undefined
 }
 
-/** A number or a time in milliseconds, as the span that it may stand for; a quantity has the names of its unit too. */
+/** A number or a time in milliseconds, as the span of its possible values; a quantity also has the names of its unit. */
 export interface Span {
   readonly low: number
   readonly high: number
   readonly units?: readonly { readonly system?: string | undefined; readonly code?: string | undefined }[]
 }
 
-/** Everything that a parameter sees in a resource. */
+/** The values of a search parameter in a resource. */
 export type Values =
   | { readonly kind: 'token'; readonly values: readonly Token[] }
   | { readonly kind: 'string' | 'uri'; readonly values: readonly string[] }
-  /** Texts whose words are looked for. */
+  /** Texts that are searched by words. */
   | { readonly kind: 'words'; readonly values: readonly string[] }
   /** `Type/id`, or another address; empty for a reference without one. */
   | { readonly kind: 'reference'; readonly values: readonly string[] }
   | { readonly kind: 'date' | 'number' | 'quantity'; readonly values: readonly Span[] }
 
-/** A resource in the shapes that the random ones have. */
+/** A resource of the same form as the random ones. */
 export interface Resource {
   readonly resourceType: string
   readonly id: string
@@ -141,7 +141,7 @@ const byIdentifier =
       .map(tokenOf),
   })
 
-/** References to a type: by their address, on whatever server, or as they say themselves. */
+/** References to a type, according to their address, on any server, or to their member `type`. */
 function referencesAt(resource: Resource, path: string, type: string | undefined): readonly unknown[] {
   const typeOf = (each: unknown): string | undefined =>
     /(?:^|\/)([A-Za-z]+)\/[^/]+$/.exec(textAt(each, 'reference') ?? '')?.[1] ?? textAt(each, 'type')
@@ -166,7 +166,7 @@ const numbers =
     values: at(resource, path).map((value) => ({ low: Number(value), high: Number(value) })),
   })
 
-/** All texts of a value, in which markup is not seen. */
+/** All texts of a value, without markup. */
 function everyText(value: unknown): readonly string[] {
   if (typeof value === 'string') return [value.replaceAll(/<[^<>]*>/g, ' ')]
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(everyText) : []
@@ -242,7 +242,7 @@ export const PARAMETERS: Readonly<Record<string, ReadonlyMap<string, Reader>>> =
   ValueSet: new Map([...EVERYWHERE, ['url', uris('url')], ['date', dates(['date'])], ['title', strings('title')]]),
 }
 
-/** What a tuple is made of: parameters, and the places that all of them must hold in, one place for the whole tuple. */
+/** A composite parameter: its parameters, and the elements in one of which all of them must hold. */
 interface Tuple {
   readonly codes: readonly string[]
   readonly places: (resource: Resource) => readonly Resource[]
@@ -262,7 +262,7 @@ export const TUPLES: Readonly<Record<string, Tuple>> = {
   'combo-code-value-quantity': { codes: ['code', 'value-quantity'], places: (resource) => [resource, ...components(resource)] },
 }
 
-/** The types that a reference parameter may lead to, of those that there are here. */
+/** Target types of reference parameters, as far as they are used here. */
 export const TARGETS: Readonly<Record<string, readonly string[]>> = {
   partof: ['Organization'],
   organization: ['Organization'],

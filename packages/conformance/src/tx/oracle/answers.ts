@@ -1,17 +1,17 @@
 import { isObject, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import type { Operation } from './questions.js'
 
-/** What an answer says, by aspect. The same aspect of two answers is compared as text. */
+/** The content of an answer, by aspect. Each aspect of two answers is compared as text. */
 export type Answer = Readonly<Partial<Record<Aspect, string>>>
 
-/** What is compared: whether the question was refused, and what the answer decides. Messages are not. */
+/** The compared aspects: whether the question was refused, and the content of the answer without its messages. */
 export const ASPECTS = ['refused', 'result', 'codes', 'order', 'versions', 'nested', 'flags', 'displays', 'outcome', 'matches'] as const
 
 type Aspect = (typeof ASPECTS)[number]
 
 const REFUSED: Answer = { refused: 'true' }
 
-/** What the oracle said. */
+/** Reads an answer of the oracle. */
 export function theirAnswer(answer: JsonObject): Answer {
   if (answer['failure'] !== undefined || answer['error'] !== undefined) return REFUSED
   const { expansion, translation, result } = answer
@@ -20,7 +20,7 @@ export function theirAnswer(answer: JsonObject): Answer {
   return typeof result === 'boolean' ? { result: String(result) } : { outcome: outcomeOf(answer) }
 }
 
-/** What this library answered over HTTP. */
+/** Reads an answer of this library over HTTP. */
 export function ourAnswer(operation: Operation, answer: JsonObject): Answer {
   if (answer['resourceType'] === 'OperationOutcome') return REFUSED
   const { expansion } = answer
@@ -32,7 +32,7 @@ export function ourAnswer(operation: Operation, answer: JsonObject): Answer {
   return { result: String(parameter('result')?.['valueBoolean']) }
 }
 
-/** R4's equivalences in the words of R5. */
+/** R5's names of R4's equivalences. */
 const RELATIONSHIPS: Readonly<Record<string, string>> = {
   relatedto: 'related-to',
   equivalent: 'equivalent',

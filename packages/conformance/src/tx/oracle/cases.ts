@@ -34,7 +34,7 @@ function guideCase(seed: number): Case {
   return { seed, world, questions: guideQuestionsOf(random, world) }
 }
 
-/** The line by which the oracle is asked. */
+/** The input line of a case for the oracle. */
 export function lineOf({ seed, world, questions }: Case): string {
   return JSON.stringify({
     id: seed,
@@ -46,7 +46,7 @@ export function lineOf({ seed, world, questions }: Case): string {
   })
 }
 
-/** Tells whether a case is still the one that the oracle was asked about. */
+/** A hash of a case, which shows whether the oracle was asked about the same one. */
 export function markOf(asked: Case): string {
   return createHash('sha256').update(lineOf(asked)).digest('hex').slice(0, 12)
 }

@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-/** Why answers differ, and whose stands. */
+/** The reason why answers differ, and which one is right. */
 export interface Reason {
   readonly name: string
   readonly right: 'ours' | 'theirs' | 'both'
-  /** With a link to the paragraph that decides. */
+  /** Explanation with a link to the paragraph that decides. */
   readonly why: string
-  /** True where a program reached a limit of its own, of which no specification speaks. */
+  /** True if a program reached a limit of its own, which no specification mentions. */
   readonly isLimit?: true
 }
 
-/** A question that is answered otherwise than by the oracle. */
+/** The decision on a question whose answer differs from that of the oracle. */
 export interface Decision {
   readonly reason: string
   readonly difference: string
@@ -19,7 +19,7 @@ export interface Decision {
 
 const R4 = 'https://hl7.org/fhir/R4'
 
-/** Every reason that there is. */
+/** All reasons. */
 export const REASONS: readonly Reason[] = [
   {
     name: 'limits of theirs',
@@ -121,7 +121,7 @@ export const REASONS: readonly Reason[] = [
 
 const FILE = fileURLToPath(new URL('../../../oracle/terminology-differences.tsv', import.meta.url))
 
-/** What has been decided, by seed, number and operation of the question. */
+/** The decisions by seed, number and operation of the question. */
 export function decisions(): ReadonlyMap<string, Decision> {
   const lines = readFileSync(FILE, 'utf8').trimEnd().split('\n')
   return new Map(

@@ -1,9 +1,9 @@
 import { ASPECTS, type Answer } from './answers.js'
 
 /**
- * The first aspect in which two answers differ: what differs after it follows from it.
+ * The first aspect in which two answers differ; later differences follow from it.
  *
- * @returns `undefined` when they say the same.
+ * @returns `undefined` if they agree.
  */
 export function differenceOf(ours: Answer, theirs: Answer): string | undefined {
   const aspect = ASPECTS.find((name) => ours[name] !== theirs[name])

@@ -6,7 +6,7 @@ import { isObject, objectsAt } from 'fhir-ops/internal/json'
 import { theirAnswer, type Answer } from './answers.js'
 import { lineOf, markOf, type Case } from './cases.js'
 
-/** What the oracle said about a case. */
+/** The oracle's answers to a case. */
 export interface CaseFacts {
   readonly seed: number
   readonly mark: string
@@ -15,7 +15,7 @@ export interface CaseFacts {
 
 const FILE = fileURLToPath(new URL('../../../oracle/terminology.ndjson.gz', import.meta.url))
 
-/** What the oracle said, by seed. */
+/** The oracle's answers, by seed. */
 export function knownFacts(): ReadonlyMap<number, CaseFacts> {
   const lines = gunzipSync(readFileSync(FILE)).toString('utf8').trimEnd().split('\n')
   return new Map(
@@ -26,7 +26,7 @@ export function knownFacts(): ReadonlyMap<number, CaseFacts> {
   )
 }
 
-/** Asks the oracle, a command of the shell, about every case, and keeps what it says. */
+/** Asks the oracle, a shell command, about every case, and stores its answers. */
 export function refreshFacts(command: string, asked: readonly Case[]): void {
   const said = execFileSync(command, {
     shell: true,

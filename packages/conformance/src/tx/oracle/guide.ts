@@ -2,7 +2,7 @@ import type { Random } from '../../fuzz/random.js'
 import { subsumptionIn, type Parameter, type Question } from './questions.js'
 import type { Definition, World } from './world.js'
 
-/** Code systems of a guide, by what they are like. */
+/** Code systems of a guide, by their kind. */
 const LOCAL = 'http://guide/cs/local'
 const CLINICAL = 'http://guide/cs/clinical'
 const TESTS = 'http://guide/cs/tests'
@@ -14,7 +14,7 @@ interface Concept {
   readonly [member: string]: unknown
 }
 
-/** Definitions as an implementation guide has them: without contradictions, with few features in each. */
+/** Creates definitions like those of an implementation guide: without contradictions, with few features in each. */
 export function guideOf(random: Random): World {
   const local = localConcepts(random)
   const clinical = clinicalConcepts(random)
@@ -59,7 +59,7 @@ function clinicalSystem(concept: readonly Concept[]): Definition {
   return { resourceType: 'CodeSystem', url: CLINICAL, name: 'Clinical', ...active, hierarchyMeaning: 'is-a', property, concept }
 }
 
-/** A hierarchy of numbers, as of a clinical terminology: three levels, some concepts inactive. */
+/** A hierarchy with numeric codes, like a clinical terminology: three levels, some concepts inactive. */
 function clinicalConcepts(random: Random): { readonly tree: readonly Concept[]; readonly codes: readonly string[] } {
   const codes: string[] = []
   const made = (code: string, depth: number): Concept => {
@@ -105,7 +105,7 @@ function testConcepts(random: Random): readonly Concept[] {
   })
 }
 
-/** Names in Dutch. */
+/** A supplement with names in Dutch. */
 function supplementOf(random: Random, local: readonly Concept[]): Definition {
   const named = local.filter(() => random.seldom(2))
   return {
@@ -177,7 +177,7 @@ function mapOf(random: Random, codes: World['codes']): Definition {
   }
 }
 
-/** What people ask a terminology server about a guide. */
+/** Typical questions to a terminology server about a guide. */
 export function guideQuestionsOf(random: Random, world: World): readonly Question[] {
   return [
     ...world.valueSets.map(({ url }) => expansionOf(random, url)),

@@ -15,7 +15,7 @@ const PATHS: Readonly<Record<Operation, string>> = {
   translate: 'ConceptMap/$translate',
 }
 
-/** Answers questions about a world by the service over memory. */
+/** Returns a function that answers questions about a world with the service over memory. */
 export function answererOf({ systems, valueSets, maps }: World): (question: Question) => Promise<Answer> {
   const resources = [...systems, ...valueSets, ...maps].map((resource, index) => ({ ...resource, id: String(index) }))
   const handler = createHandler({

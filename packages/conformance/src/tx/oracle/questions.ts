@@ -1,7 +1,7 @@
 import type { Random } from '../../fuzz/random.js'
 import { LANGUAGES, UNKNOWN_SYSTEM, type World } from './world.js'
 
-/** The operations that both are asked, by the names that the oracle has for them. */
+/** The operations, by the oracle's names for them. */
 export type Operation = 'expand' | 'validate-code' | 'validate-code-in-system' | 'subsumes' | 'translate'
 
 /** A parameter of a request. */
@@ -10,7 +10,7 @@ export interface Parameter {
   readonly [value: string]: unknown
 }
 
-/** What both are asked of a world. */
+/** A question about a world, for both programs. */
 export interface Question {
   readonly operation: Operation
   readonly parameters: readonly Parameter[]
@@ -18,7 +18,7 @@ export interface Question {
 
 const VERSIONS = ['1.0.0', '2.0.0', '1', '9']
 
-/** Draws questions about a world. */
+/** Creates random questions about a world. */
 export function questionsOf(random: Random, world: World): readonly Question[] {
   return [
     ...world.valueSets.map(({ url }) => expansionOf(random, url)),
@@ -144,7 +144,7 @@ function languageOf(random: Random): Parameter {
   return { name: 'displayLanguage', valueCode: random.seldom(6) ? 'de-CH,fr;q=0.5' : random.one(LANGUAGES) }
 }
 
-/** Rules for versions that a request may have. */
+/** Random rules for versions in a request. */
 function versionsOf(random: Random): readonly Parameter[] {
   if (!random.seldom(6)) return []
   return random.one([

@@ -8,7 +8,7 @@ export interface Definition {
   readonly [member: string]: unknown
 }
 
-/** Definitions that refer to one another, and the codes that some of them have. */
+/** Definitions that refer to each other, and codes of some of them. */
 export interface World {
   readonly systems: readonly Definition[]
   readonly valueSets: readonly Definition[]
@@ -40,7 +40,7 @@ interface Concept {
   readonly concept?: readonly Concept[]
 }
 
-/** Makes a world by draws. */
+/** Creates a random world. */
 export function worldOf(random: Random): World {
   const systems: Definition[] = []
   const codes = new Map<string, readonly string[]>()
@@ -64,7 +64,7 @@ function systemOf(random: Random, url: string, version: string | undefined, code
     url,
     ...(version !== undefined && { version }),
     name: 'System',
-    // Of versions of which one is retired, which is the newest is decided otherwise here.
+    // If one of several versions is retired, this library chooses the newest in another way.
     status: version === undefined || url.endsWith('b') ? random.one(['active', 'active', 'draft', 'retired']) : 'active',
     ...(random.seldom(8) && { experimental: true }),
     ...(random.seldom(3) && { language: random.one(LANGUAGES) }),
@@ -166,7 +166,7 @@ function valueSetsOf(random: Random, codes: World['codes']): readonly Definition
   for (let number = 1; number <= 4; number++) {
     const url = `http://x/vs/${number}`
     const imports = made.map(({ url: known, version }) => (version !== undefined && random.seldom(3) ? `${known}|${version}` : known))
-    // Now and then a value set imports itself, or one that there is not.
+    // Sometimes a value set imports itself, or one that does not exist.
     if (random.seldom(25)) imports.push(url)
     if (random.seldom(20)) imports.push('http://x/vs/unknown')
     const exclude = random.seldom(2) ? random.some(2, () => includeOf(random, codes, imports)) : []

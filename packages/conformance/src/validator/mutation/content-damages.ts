@@ -8,7 +8,7 @@ const NOWHERE = 'http://nowhere.test/x'
 const ABSENT_REASON = `${TYPE_URL}data-absent-reason`
 const STRAY = { resourceType: 'Basic', id: 'stray', code: { text: 'x' } }
 
-/** Damage to references, contained resources, extensions, narratives and what invariants say, by its name. */
+/** Damages to references, contained resources, extensions, narratives and the subjects of invariants, by name. */
 export const CONTENT_DAMAGES: ReadonlyMap<string, Damage> = new Map<string, Damage>([
   // References and contained resources
   ['reference to nothing', (site) => (isReference(site) ? [inside(site, ['reference', '#nowhere'], [site.expression])] : [])],
@@ -71,13 +71,13 @@ function statedType(site: Site): readonly Edit[] {
   return /^(?!Binary)[A-Z][A-Za-z]+\/[^/]+$/.test(reference ?? '') ? [inside(site, ['type', 'Binary'], [site.expression])] : []
 }
 
-/** @param place Where the error is; the resource itself when it is not given. */
+/** @param place Expected place of the error. Default: the resource itself. */
 function contained(site: Site, resource: JsonObject, place?: string): readonly Edit[] {
   if (!isRoot(site) || !site.node.type.members.has('contained')) return []
   return added(site, 'contained', resource).map((edit) => (place === undefined ? edit : { ...edit, expected: [place] }))
 }
 
-/** The site after a resource is contained in it. */
+/** The site with an additional contained resource. */
 function contains(site: Site, resource: JsonObject): Site {
   const { value } = site.node
   if (!isObject(value)) return site
@@ -88,7 +88,7 @@ function isInner({ node, path }: Site): boolean {
   return path.length > 0 && node.type.kind === 'complex' && isObject(node.value)
 }
 
-/** On an element and on one inside it. */
+/** The same id on an element and on one inside it. */
 function idTwice(site: Site): readonly Edit[] {
   const { value, type } = site.node
   if (!isInner(site) || !isObject(value)) return []
@@ -108,7 +108,7 @@ function fullUrl(site: Site, url: string): readonly Edit[] {
   return hasResource ? [inside(site, ['fullUrl', url], [site.expression])] : []
 }
 
-/** Stands on `Patient.birthDate` only. */
+/** An extension that is allowed only on `Patient.birthDate`. */
 const BIRTH_TIME = { url: `${TYPE_URL}patient-birthTime`, valueDateTime: '2020-01-01T10:00:00Z' }
 
 function narrative(site: Site, content: string): readonly Edit[] {

@@ -1,21 +1,21 @@
 import { isObject } from 'fhir-ops/internal/json'
 import type { JsonPath, Site } from './site.js'
 
-/** A change to a resource, and where the error must be found. */
+/** A change to a resource, and the expected place of the error. */
 export interface Edit {
   readonly path: JsonPath
   /** The new value; `undefined` removes the element. */
   readonly value: unknown
-  /** Replaced in the text, for what no JSON value can say. */
+  /** Replacement in the text, for changes that no JSON value can express. */
   readonly raw?: readonly [from: string, to: string]
-  /** Expressions of which an error must name one; `undefined` for an error without place. */
+  /** An error must have one of these expressions; `undefined` for an error without a place. */
   readonly expected: readonly (string | undefined)[]
 }
 
-/** A kind of damage: how it is done at a place, when it can be done there. */
+/** A kind of damage. Returns its edits at a place; empty if it is not possible there. */
 export type Damage = (site: Site) => readonly Edit[]
 
-/** The text of a resource with a change made to it. */
+/** The text of a resource with a change. */
 export function edited(resource: unknown, { path, value, raw }: Edit): string {
   const text = JSON.stringify(replaced(resource, path, value))
   return raw === undefined ? text : text.replace(...raw)

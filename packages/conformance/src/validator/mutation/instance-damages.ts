@@ -8,7 +8,7 @@ const NOWHERE = 'http://nowhere.test/x'
 const ABSENT = { extension: [{ url: `${TYPE_URL}data-absent-reason`, valueCode: 'unknown' }] }
 
 /**
- * Changes that FHIR itself mostly allows and a profile may not: what they break depends on the profile, so no place is expected of them. By name.
+ * Changes that FHIR itself mostly allows but profiles may not, by name. Their effect depends on the profile, so they have no expected place.
  */
 export const INSTANCE_DAMAGES: ReadonlyMap<string, Damage> = new Map<string, Damage>([
   // Cardinality and slices
@@ -143,7 +143,7 @@ function isTime({ node }: Site): boolean {
   return /^(date|dateTime|instant)$/.test(node.type.name) && node.value !== undefined
 }
 
-/** The value goes, and a reason stands beside it. */
+/** Removes the value and adds a data absent reason next to it. */
 function absent(site: Site): Edit {
   const name = site.node.slot?.jsonName ?? ''
   const sibling = site.node.slot?.siblingName ?? ''
@@ -200,7 +200,7 @@ function isExtension(site: Site): boolean {
   return site.node.type.name === 'Extension' && stringAt(objectOf(site), 'url') !== undefined
 }
 
-/** An extension of names, put into everything but extensions. */
+/** Adds an extension of names to any element except extensions. */
 function misplaced(site: Site, name: string): readonly Edit[] {
   if (site.node.type.name === 'Extension') return []
   const qualifier = { url: `${TYPE_URL}iso21090-EN-qualifier`, valueCode: 'LS' }

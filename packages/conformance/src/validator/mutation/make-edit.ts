@@ -2,17 +2,17 @@ import { isObject, type JsonObject } from 'fhir-ops/internal/json'
 import type { Edit } from './edit.js'
 import type { Site } from './site.js'
 
-/** Puts something else in the place of a value. */
+/** Replaces a value. */
 export function here({ path, expression }: Site, value: unknown): Edit {
   return { path, value, expected: [expression] }
 }
 
-/** Gives a member of an object another value, or takes it away. */
+/** Changes or removes a member of an object. */
 export function inside({ path }: Site, [name, value]: readonly [name: string, value: unknown], expected: Edit['expected']): Edit {
   return { path: [...path, name], value, expected }
 }
 
-/** Puts something else in the place of a list. */
+/** Replaces a list. */
 export function list({ path, expression }: Site, value: unknown): Edit {
   return { path: path.slice(0, -1), value, expected: [expression.slice(0, expression.lastIndexOf('['))] }
 }
@@ -27,7 +27,7 @@ export function isComplex({ node }: Site): boolean {
   return isObject(node.value)
 }
 
-/** Adds an item to a list. Where an extension contains no extensions, the error is reported there. */
+/** Adds an item to a list. If an extension contains no extensions, the error is reported there. */
 export function added({ node, path, expression }: Site, name: string, item: JsonObject): readonly Edit[] {
   if (!isObject(node.value) || !node.type.members.has(name)) return []
   const before: unknown = node.value[name]

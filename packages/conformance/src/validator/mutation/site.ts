@@ -4,10 +4,10 @@ import { pushAllChildren } from 'fhir-ops/internal/fhirpath'
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import { TYPE_URL } from 'fhir-ops/internal/text'
 
-/** Names and positions that lead from a resource to a value in it. */
+/** Names and indexes that lead from a resource to a value in it. */
 export type JsonPath = readonly (string | number)[]
 
-/** A place in a resource where damage can be done, with what FHIR says about it. */
+/** A place in a resource where damage is possible, with its definition in FHIR. */
 export interface Site {
   readonly node: FhirNode
   readonly path: JsonPath
@@ -15,19 +15,19 @@ export interface Site {
   readonly expression: string
   /** ElementDefinition of the element; absent for the resource itself. */
   readonly element: JsonObject | undefined
-  /** ElementDefinitions of what is inside, by their last step without `[x]`. */
+  /** ElementDefinitions of its children, by their last step without `[x]`. */
   readonly inside: ReadonlyMap<string, JsonObject>
-  /** The code system of a Coding, when all its codes are known. */
+  /** The code system of a Coding, if all its codes are known. */
   readonly system: JsonObject | undefined
 }
 
-/** What the sites are found with. */
+/** The types and definitions for finding sites. */
 export interface Specification {
   readonly model: TypeModel
   readonly definitions: ContentLayer
 }
 
-/** Every place of a resource, in document order. */
+/** All places of a resource, in document order. */
 export async function sitesOf(specification: Specification, resource: JsonObject): Promise<readonly Site[]> {
   const nodes: FhirNode[] = [rootNode(specification.model, resource)]
   for (const node of nodes) pushAllChildren(specification.model, node, nodes)
@@ -64,7 +64,7 @@ async function systemOf({ definitions }: Specification, value: unknown): Promise
   return definition?.resource['content'] === 'complete' ? definition.resource : undefined
 }
 
-/** What is inside a primitive stands in its sibling. */
+/** The path of a node. Children of a primitive are in its sibling `_name`. */
 function jsonPathOf({ parent, slot, index }: FhirNode, name: 'jsonName' | 'siblingName' = 'jsonName'): JsonPath {
   if (parent === undefined || slot === undefined) return []
   const outer = jsonPathOf(parent, parent.type.kind === 'primitive' ? 'siblingName' : 'jsonName')

@@ -5,7 +5,7 @@ import type { Site } from './site.js'
 
 const NOWHERE = 'http://nowhere.test/x'
 
-/** Damage to properties, values and codes, by its name. */
+/** Damages to properties, values and codes, by name. */
 export const VALUE_DAMAGES: ReadonlyMap<string, Damage> = new Map<string, Damage>([
   // Properties
   ['required element missing', (site) => requiredNames(site).map((name) => inside(site, [name, undefined], [site.expression]))],
@@ -47,7 +47,7 @@ function isFirst({ node }: Site): boolean {
   return node.slot?.isCollection === true && node.index === 0 && node.value !== undefined
 }
 
-/** Elements that must be there, and are. */
+/** Required elements that are present. */
 function requiredNames({ node, inside: elements }: Site): readonly string[] {
   const { value } = node
   if (!isObject(value)) return []
@@ -133,7 +133,7 @@ function wrongForm(site: Site): readonly Edit[] {
   if (wrong === undefined) return []
   const edit = here(site, wrong)
   const isContent = site.node.type.name === 'base64Binary' && site.node.parent?.type.name === 'Attachment'
-  // What cannot be decoded is a fault of the Attachment.
+  // Data that cannot be decoded is a fault of the Attachment.
   return [isContent ? { ...edit, expected: [...edit.expected, site.expression.replace(/\.\w+$/, '')] } : edit]
 }
 

@@ -10,7 +10,7 @@ export interface Oracle {
   readonly close: () => void
 }
 
-/** Starts the oracle by a command of the shell, which reads requests and writes answers, one line each. */
+/** Starts the oracle with a shell command, which reads requests and writes answers, one line each. */
 export function openOracle(command: string): Oracle {
   const program = spawn(command, { shell: true, stdio: ['pipe', 'pipe', 'ignore'] })
   const waiting: ((line: string) => void)[] = []
@@ -28,7 +28,7 @@ export function openOracle(command: string): Oracle {
   }
 }
 
-/** What is only information is not compared. An exception in the validator counts as an error without a place. */
+/** Reads the issues of an answer. Those of severity information are not compared. An exception in the validator counts as an error without a place. */
 function issuesIn(answer: unknown): readonly Issue[] {
   if (!isObject(answer)) throw new TypeError('The oracle gave no object.')
   if (answer['failure'] !== undefined) return [{ severity: 'error', place: '', rule: 'exception' }]
@@ -40,7 +40,7 @@ function issuesIn(answer: unknown): readonly Issue[] {
   }))
 }
 
-/** Findings of the reader of JSON have no message id: their text, without what it quotes, takes its place. */
+/** The rule of a finding of the JSON parser, which has no message id: its text without quoted parts. */
 function withoutId(issue: JsonObject): string {
   const text = (stringAt(issue, 'text') ?? '').replaceAll(/'[^']*'/g, "''")
   return `json: ${text.slice(0, 40)}`

@@ -1,6 +1,6 @@
 import type { JsonObject } from 'fhir-ops/internal/json'
 
-/** What both validators are asked: a resource, and the profile that it is validated against, where there is one. */
+/** A case for both validators: a resource, and optionally a profile against which it is validated. */
 export interface Case {
   readonly text: string
   readonly profile?: JsonObject
@@ -13,7 +13,7 @@ export interface Run {
   readonly asked: Case
 }
 
-/** A resource and what was done to it. What is compared of a run is what it has beyond the resource as it was. */
+/** A resource and changes to it. Only the findings of a run that the original resource does not have are compared. */
 export interface Origin {
   readonly name: string
   readonly base: Case

@@ -13,7 +13,7 @@ import type { Case, Origin, Run } from './case.js'
 import { profileCases } from './profile-cases.js'
 
 const EXAMPLES = suitePath('r4-examples')
-/** Longer ones repeat themselves. */
+/** Maximum length of an example. Longer ones are repetitive. */
 const ENOUGH_CHARACTERS = 8_000
 const EXAMPLES_PER_TYPE = 2
 const SITES_PER_DAMAGE = 2
@@ -36,7 +36,7 @@ const DEFINITIONS = [
 
 const specification = { model: r4TypeModel(), definitions: r4Definitions() }
 
-/** Says which case it is, so that a fact is not taken for one about another case. */
+/** A hash of a case, so that a fact is not used for another case. */
 export function mark({ text, profile }: Case): string {
   return createHash('sha256')
     .update(text)
@@ -45,13 +45,13 @@ export function mark({ text, profile }: Case): string {
     .slice(0, 8)
 }
 
-/** An origin that is made when it is needed. */
+/** An origin that is created when it is needed. */
 export interface Planned {
   readonly name: string
   readonly make: () => Promise<Origin>
 }
 
-/** Every origin, in an order that does not change: damaged examples, damaged definitions, random profiles. */
+/** All origins in a fixed order: damaged examples, damaged definitions, random profiles. */
 export function origins(): readonly Planned[] {
   const examples = readdirSync(EXAMPLES)
     .filter((name) => name.endsWith('.ndjson'))
@@ -79,7 +79,7 @@ function examplesIn(file: string): readonly Example[] {
     .filter(({ resource }) => !isExtension(resource))
 }
 
-/** The oracle needs a quarter of a minute for each definition of an extension, as it loads other releases to check the context. */
+/** True for definitions of extensions. The oracle needs a quarter of a minute for each, because it loads other releases to check the context. */
 function isExtension({ resourceType, type }: JsonObject): boolean {
   return resourceType === 'StructureDefinition' && type === 'Extension'
 }
@@ -117,7 +117,7 @@ async function profiledOrigin(name: string, resource: JsonObject): Promise<Origi
   }
 }
 
-/** The random profiles themselves, besides one that says nothing. */
+/** The random profiles themselves, compared with a profile without constraints. */
 async function profileOrigin(examples: readonly Example[]): Promise<Origin> {
   const runs: Run[] = []
   for (const { name, resource } of examples) {

@@ -1,20 +1,20 @@
 import type { Issue } from './issue.js'
 
-/** Why the validators differ, and whose answer stands. */
+/** The reason why the validators differ, and which answer is right. */
 export interface Reason {
   readonly name: string
-  /** `ours` and `theirs`: whose answer is right; `both`: they say the same in other words. */
+  /** `ours` or `theirs`: which answer is right; `both`: both answers have the same meaning. */
   readonly right: 'ours' | 'theirs' | 'both'
-  /** With a link to the paragraph that decides, where ours is right. */
+  /** Explanation; if ours is right, with a link to the paragraph that decides. */
   readonly why: string
-  /** True where a program reached a limit of its own, of which no specification speaks. */
+  /** True if a program reached a limit of its own, which no specification mentions. */
   readonly isLimit?: true
 }
 
-/** The reason of what follows from a fault that both have found. */
+/** The reason for differences that follow from a fault that both have found. */
 export const SAME_FAULT = 'same fault'
 
-/** Every reason that there is. */
+/** All reasons. */
 export const REASONS: readonly Reason[] = [
   {
     name: SAME_FAULT,
@@ -138,7 +138,7 @@ export const REASONS: readonly Reason[] = [
   { name: 'exception', right: 'ours', why: 'The validator ended with an exception.', isLimit: true },
 ]
 
-/** Names of the reasons by which ours is right without the paragraph that says so. */
+/** Names of the reasons for which ours is right without a link to a paragraph. */
 export function uncitedReasons(reasons: readonly Reason[]): readonly string[] {
   return reasons.filter(({ right, isLimit, why }) => right === 'ours' && isLimit !== true && !citesParagraph(why)).map(({ name }) => name)
 }
@@ -149,7 +149,7 @@ function citesParagraph(text: string): boolean {
   return links.slice(1).some((link) => /^[^\s#]+#[^\s#]+$/.test(link))
 }
 
-/** A decision: what differs, and its reason. */
+/** A decision: a pattern of differences, and their reason. */
 export interface Row {
   readonly side: 'ours' | 'theirs'
   readonly rule: RegExp
@@ -157,7 +157,7 @@ export interface Row {
   readonly reason: string
 }
 
-/** Which differences have which reason; the first row that fits decides. */
+/** The reasons of differences; the first row that matches decides. */
 export const ROWS: readonly Row[] = [
   { side: 'theirs', rule: /^Type_Specific_Checks_DT_URL_Resolve$/, change: /extension/, reason: 'url of an extension' },
   { side: 'theirs', rule: /./, change: /^profile of another type$/, reason: 'profile of another type' },
@@ -212,7 +212,7 @@ export const ROWS: readonly Row[] = [
   { side: 'theirs', rule: /^SM_(SOURCE|TARGET)_CONTEXT_UNKNOWN$/, change: /^base$/, reason: 'severity by example' },
   { side: 'theirs', rule: /^VALIDATION_HL7_/, change: /^base$/, reason: 'rules of HL7 for itself' },
   { side: 'ours', rule: /^findings-cut$/, reason: 'too many findings' },
-  // What follows from a fault that stands beside, where neither is around the other.
+  // Consequences of a fault in another element, if neither element contains the other.
   {
     side: 'theirs',
     rule: /^(ERROR_GENERATING_SNAPSHOT|ERROR_PROCESSING_SNAPSHOT|SD_ED_TYPE_PROFILE_WRONG_TYPE|VALIDATION_HL7_WG_UNKNOWN|CONTAINED_ORPHAN_DOM3)$/,
@@ -236,7 +236,7 @@ export const ROWS: readonly Row[] = [
   { side: 'theirs', rule: /^exception$/, reason: 'exception' },
 ]
 
-/** The row that decides on a difference; `undefined` where none fits. */
+/** The row that decides on a difference; `undefined` if none matches. */
 export function decisionOn(
   { side, issue, change }: { side: 'ours' | 'theirs'; issue: Issue; change: string },
   rows: readonly Row[],

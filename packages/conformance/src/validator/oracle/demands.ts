@@ -2,23 +2,23 @@ import { isObject, objectsAt, stringAt, type JsonObject } from 'fhir-ops/interna
 import { choiceName, TYPE_URL } from 'fhir-ops/internal/text'
 import type { Random } from '../../fuzz/random.js'
 
-/** An element of a resource, which a profile can say something about. */
+/** An element of a resource that a profile can constrain. */
 export interface Place {
-  /** As definitions write it: `Observation.value[x]`. */
+  /** Path as in definitions: `Observation.value[x]`. */
   readonly path: string
   /** ElementDefinition of FHIR itself. */
   readonly element: JsonObject
-  /** What the resource has there. */
+  /** The values in the resource. */
   readonly values: readonly unknown[]
 }
 
-/** Something that a profile says about an element: where it can, and how, as elements of a differential. */
+/** A kind of constraint on an element: where it is possible, and its elements of a differential. */
 export interface Demand {
   readonly fits: (place: Place) => boolean
   readonly make: (place: Place, random: Random) => readonly JsonObject[]
 }
 
-/** What random profiles say: cardinality, values, types, bindings, invariants, slices. */
+/** The constraints of random profiles: cardinality, values, types, bindings, invariants, slices. */
 export const DEMANDS: readonly Demand[] = [
   { fits: () => true, make: (place) => [on(place, { min: Math.max(1, minOf(place)) })] },
   { fits: (place) => minOf(place) === 0, make: (place) => [on(place, { max: '0' })] },
@@ -47,7 +47,7 @@ function typesOf({ element }: Place): readonly string[] {
   return objectsAt(element, 'type').map((type) => stringAt(type, 'code') ?? '')
 }
 
-/** The only type, or nothing. */
+/** The only type of an element; empty if there are several. */
 function typeOf(place: Place): string {
   const [type = '', ...others] = typesOf(place)
   return others.length > 0 || place.path.endsWith('[x]') ? '' : type
@@ -159,7 +159,7 @@ function invariant(place: Place, random: Random): readonly JsonObject[] {
   return [on(place, { constraint: [{ key: 'oracle-1', severity, human: 'A random rule.', expression: random.one(EXPRESSIONS) }] })]
 }
 
-/** By which member lists of a type are sliced, and values that it may have. */
+/** The member by which lists of a type are sliced, and possible values of it. */
 const SLICED: ReadonlyMap<string, readonly [member: string, value: string, ...values: string[]]> = new Map([
   ['Identifier', ['system', 'Uri', 'http://oracle.test/ids', 'urn:oid:1.2.36.146.595.217.0.1']],
   ['ContactPoint', ['system', 'Code', 'phone', 'email', 'url']],

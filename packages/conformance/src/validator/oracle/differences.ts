@@ -2,18 +2,18 @@ import { decisionOn, SAME_FAULT, type Row } from './decisions.js'
 import { type RunFacts, without } from './facts.js'
 import type { Issue } from './issue.js'
 
-/** Something that only one of the validators says. */
+/** An issue that only one of the validators reports. */
 export interface Difference {
   readonly side: 'ours' | 'theirs'
   readonly issue: Issue
   readonly change: string
   /** Name of a reason in the decisions; `undefined` while nobody has decided. */
   readonly reason: string | undefined
-  /** The row of the decisions that gives it; the reason of a fault that both have found needs none. */
+  /** The row of the decisions with this reason; absent for consequences of a fault that both have found. */
   readonly decision: Row | undefined
 }
 
-/** How far two answers to one case agree. */
+/** The agreement of two answers to one case. */
 export interface Comparison {
   /** Both say valid, or both say invalid. */
   readonly verdict: boolean
@@ -24,7 +24,7 @@ export interface Comparison {
   readonly differences: readonly Difference[]
 }
 
-/** Both answers to a case, whole and beyond those to the case as it was. */
+/** Both answers to a changed case: all issues, and those that the original case does not have. */
 export interface Answers {
   readonly change: string
   readonly theirs: Answer
@@ -36,12 +36,12 @@ export interface Answer {
   readonly added: readonly Issue[]
 }
 
-/** What a validator said of a change, from what it adds and takes away. */
+/** The answer of a validator to a change, from the added and removed issues. */
 export function answerTo(base: readonly Issue[], { added, removed }: Pick<RunFacts, 'added' | 'removed'>): Answer {
   return { all: [...without(base, removed), ...added], added }
 }
 
-/** Compares what was found beyond what the undamaged resource has. */
+/** Compares the issues that the undamaged resource does not have. */
 export function compared({ change, theirs, ours }: Answers, rows: readonly Row[]): Comparison {
   const pairs = [
     { side: 'theirs', mine: theirs, other: ours },
@@ -58,7 +58,7 @@ function isInvalid({ all }: Answer): boolean {
   return all.some(({ severity }) => severity === 'error')
 }
 
-/** Errors and warnings of one answer at places where the other has none as bad. */
+/** Errors and warnings of one answer at places where the other has none of at least the same severity. */
 function missing(mine: Answer, other: Answer): readonly Issue[] {
   const errors = new Set(other.all.filter(({ severity }) => severity === 'error').map(({ place }) => place))
   const warnings = new Set(other.all.filter(({ severity }) => severity === 'warning').map(({ place }) => place))
@@ -79,7 +79,7 @@ function decided({ difference, other, rows }: Undecided): Difference {
   return { ...difference, decision, reason }
 }
 
-/** True where the other has found the fault too, and says so of an element around or inside. The resource itself is around everything, so it does not count. */
+/** True if the other has found the fault at a containing or contained element. The resource itself contains everything, so it does not count. */
 function isOfSameFault({ place }: Issue, { added }: Answer): boolean {
   return added.some(({ severity, place: known }) => severity === 'error' && (isAround(known, place) || isAround(place, known)))
 }

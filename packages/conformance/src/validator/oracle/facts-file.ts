@@ -14,12 +14,12 @@ const FILES: Readonly<Record<FactsName, string>> = {
   packages: fileURLToPath(new URL('../../../oracle/package-facts.ndjson.gz', import.meta.url)),
 }
 
-/** What the oracle said, by the name of the origin. */
+/** The oracle's answers, by the name of the origin. */
 export function knownFacts(name: FactsName): ReadonlyMap<string, OriginFacts> {
   return new Map(readFacts(gunzipSync(readFileSync(FILES[name])).toString('utf8')).map((facts) => [facts.name, facts] as const))
 }
 
-/** Asks the oracle about every case, and keeps what it says. */
+/** Asks the oracle about every case, and stores its answers. */
 export async function refreshFacts(name: FactsName, planned: readonly Planned[], command: string): Promise<void> {
   const oracle = openOracle(command)
   const all: OriginFacts[] = []

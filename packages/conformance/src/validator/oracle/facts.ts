@@ -1,6 +1,6 @@
 import type { Issue } from './issue.js'
 
-/** What the oracle said of a case and its changes, with the marks of the cases that it was asked. */
+/** The oracle's answers to a case and its changes, with the marks of these cases. */
 export interface OriginFacts {
   readonly name: string
   readonly mark: string
@@ -8,7 +8,7 @@ export interface OriginFacts {
   readonly runs: readonly RunFacts[]
 }
 
-/** What a change adds to the issues of the resource as it was, and takes away. */
+/** The issues that a change adds to those of the original resource, and those that it removes. */
 export interface RunFacts {
   readonly change: string
   readonly number: number
@@ -17,7 +17,7 @@ export interface RunFacts {
   readonly removed: readonly Issue[]
 }
 
-/** What of one list is not in another. */
+/** The issues of one list that are not in another. */
 export function without(issues: readonly Issue[], others: readonly Issue[]): readonly Issue[] {
   const known = new Set(others.map(keyOf))
   return issues.filter((issue) => !known.has(keyOf(issue)))
@@ -31,7 +31,7 @@ const SEVERITIES = ['error', 'warning', 'information'] as const
 
 type PackedRun = readonly [change: string, number: number, mark: string, added: readonly string[], removed: readonly string[]]
 
-/** One line for each origin, after a line with the rules, which the lines name by their positions. */
+/** Writes one line for each origin, after a line with the rules, to which the lines refer by index. */
 export function writeFacts(origins: readonly OriginFacts[]): string {
   const rules: string[] = []
   const packed = ({ severity, place, rule }: Issue): string => {
@@ -49,7 +49,7 @@ export function writeFacts(origins: readonly OriginFacts[]): string {
   return `${[JSON.stringify(rules), ...lines].join('\n')}\n`
 }
 
-/** Reads what {@link writeFacts} wrote. */
+/** Reads the output of {@link writeFacts}. */
 export function readFacts(text: string): readonly OriginFacts[] {
   const [head = '[]', ...lines] = text.split('\n').filter((line) => line !== '')
   const rules: readonly string[] = JSON.parse(head)

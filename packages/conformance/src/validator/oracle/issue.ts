@@ -10,7 +10,7 @@ import { languageTags, mediaTypes, registryDefinitions } from '@fhir-ops/registr
 import type { Case } from './case.js'
 import type { Probe } from './probes.js'
 
-/** What one of the validators says: how bad, where, and by which rule: a message id of the oracle, or a kind of ours. */
+/** An issue that a validator reports: severity, place, and rule, which is a message id of the oracle or a kind of ours. */
 export interface Issue {
   readonly severity: 'error' | 'warning' | 'information'
   /** Without the types of choices. */
@@ -18,7 +18,7 @@ export interface Issue {
   readonly rule: string
 }
 
-/** A moment after all that the examples speak of, the same for both. */
+/** The time is after all dates in the examples, and the same for both validators. */
 const ctx = contextWith(memoryStorage())
 
 function contextWith(storage: Storage): OperationContext {
@@ -30,13 +30,13 @@ function contextWith(storage: Storage): OperationContext {
   })
 }
 
-/** What we say of a case. */
+/** Our issues for a case. */
 export async function ourIssues({ text, profile }: Case): Promise<readonly Issue[]> {
   const definitions = profile === undefined ? [] : [profile]
   return (await ourFindings({ text, definitions, profiles: definitions.map(({ url }) => String(url)) })).map(issueOf)
 }
 
-/** What we say of cases where the definitions of packages are known, too. */
+/** Returns a function for our issues for cases, with the definitions of packages. */
 export function ourIssuesWith(definitions: readonly JsonObject[]): (asked: Case) => Promise<readonly Issue[]> {
   const known = contextWith(memoryStorage(definitions, { indexer: r4().indexer }))
   return async ({ text }) => (await validate(known, { resource: text })).findings.map(issueOf)
@@ -48,7 +48,7 @@ export async function ourFindings({ text, profiles, definitions }: Omit<Probe, '
   return (await validate(forRequest(ctx, { resources: definitions }), input)).findings
 }
 
-/** Whether we find no error in a probe; with its options as HL7's validator has them, which go into a header. */
+/** Whether we find no error in a probe. Its options, in the form of HL7's validator, are sent in a header. */
 export async function isValidHere({ options, ...probe }: Omit<Probe, 'name' | 'isValid'>): Promise<boolean> {
   const issues = options === undefined ? await ourFindings(probe) : await issuesWith(options, probe)
   return !issues.some(({ severity }) => severity === 'error' || severity === 'fatal')
@@ -67,7 +67,7 @@ async function issuesWith(
   return objectsAt(outcome, 'issue')
 }
 
-/** Where the oracle names the holder of what has the fault. */
+/** Kinds for which the oracle reports the element that contains the faulty one. */
 const AT_HOLDER = /^(unknown-property|json-duplicate|several-choices)$/
 
 function issueOf({ severity, kind, expression = '' }: Finding): Issue {
@@ -79,12 +79,12 @@ function holderOf(place: string): string {
   return place.slice(0, Math.max(0, place.lastIndexOf('.')))
 }
 
-/** Nothing can be worse than an error. */
+/** The severity of an issue; fatal counts as error. */
 export function severityOf(severity: string): Issue['severity'] {
   return severity === 'warning' || severity === 'information' ? severity : 'error'
 }
 
-/** One spelling for both: no comments, no types of choices, no urls of extensions. */
+/** Normalizes an expression for both validators: no comments, no types of choices, no urls of extensions. */
 export function placeOf(expression: string): string {
   return expression
     .replaceAll(/\/\*[^*]*\*\//g, '')

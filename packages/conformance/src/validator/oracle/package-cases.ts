@@ -36,7 +36,7 @@ export function packageOrigins(): readonly Planned[] {
   )
 }
 
-/** A resource, and what each damage makes of it, at places that the seed chooses. */
+/** A resource, and the changes by each damage at places that the seed selects. */
 export async function damagedInstance(name: string, resource: JsonObject): Promise<Origin> {
   const sites = await sitesOf(specification, resource)
   const runs = [...INSTANCE_DAMAGES].flatMap(([change, damage]): readonly Run[] => {

@@ -1,6 +1,6 @@
 import { SAME_FAULT, type Reason, type Row } from './decisions.js'
 
-/** Every reason of a difference about examples of packages. */
+/** All reasons for differences about examples of packages. */
 export const PACKAGE_REASONS: readonly Reason[] = [
   {
     name: SAME_FAULT,
@@ -67,7 +67,7 @@ export const PACKAGE_REASONS: readonly Reason[] = [
 
 const VITAL_SIGNS = /^(VALIDATION_VAL_PROFILE_MINIMUM_MAGIC|Validation_VAL_Profile_\w+|Extension_PROF_Type|_DT_Fixed_Wrong)$/
 
-/** Which differences about examples of packages have which reason; the first row that fits decides. */
+/** The reasons of differences about examples of packages; the first row that matches decides. */
 export const PACKAGE_ROWS: readonly Row[] = [
   { side: 'theirs', rule: /./, change: /^profile of a wrong type$/, reason: 'profile of another type' },
   { side: 'ours', rule: /^bundle-/, reason: 'entry of a Bundle' },

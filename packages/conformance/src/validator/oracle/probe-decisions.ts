@@ -1,17 +1,17 @@
-/** Why the verdict on probes is another than that of the oracle. */
+/** The reason why our verdict on probes differs from that of the oracle. */
 export interface ProbeDecision {
-  /** The names of the probes. */
+  /** Matches the names of the probes. */
   readonly probes: RegExp
-  /** With a link to the paragraph that decides. */
+  /** Explanation with a link to the paragraph that decides. */
   readonly why: string
-  /** True where the oracle reached a limit of its own, of which no specification speaks. */
+  /** True if the oracle reached a limit of its own, which no specification mentions. */
   readonly isLimit?: true
 }
 
 const R4 = 'https://hl7.org/fhir/R4'
 const XML = 'https://www.w3.org/TR/xml'
 
-/** Every probe with another verdict is in one of these; ours is right by what they cite. */
+/** Every probe with a different verdict matches one of these decisions. Ours is right according to the cited paragraphs. */
 export const DECIDED: readonly ProbeDecision[] = [
   {
     probes: /(sd\/fixBasePatternMore$|rule\/patterns: )/,

@@ -5,9 +5,9 @@ import type { JsonObject } from 'fhir-ops/internal/json'
 
 const FILE = fileURLToPath(new URL('../../../oracle/probes.ndjson.gz', import.meta.url))
 
-/** A resource that was written to break a rule, or to keep it in an unusual form, and whether the oracle takes it as valid. */
+/** A resource that violates a rule, or satisfies it in an unusual form, and whether the oracle accepts it. */
 export interface Probe {
-  /** The subject, a colon, the rule, and the form. */
+  /** Name: the subject, a colon, the rule, and the form. */
   readonly name: string
   readonly text: string
   readonly profiles: readonly string[]

@@ -9,7 +9,7 @@ const RUNS_PER_EXAMPLE = 16
 const MOST_ELEMENTS = 4
 const URL = 'http://oracle.test/StructureDefinition/'
 
-/** An example, and how its profiles are made. */
+/** An example, and the inputs for creating its profiles. */
 export interface ProfileInput {
   readonly specification: Specification
   readonly seed: number
@@ -17,7 +17,7 @@ export interface ProfileInput {
   readonly resource: JsonObject
 }
 
-/** Random profiles for a resource, each with the resource that is validated against it. It conforms to some of them. */
+/** Creates random profiles for a resource, each with the resource that is validated against it. It conforms to some of them. */
 export async function profileCases({ specification, seed, name, resource }: ProfileInput): Promise<readonly Run[]> {
   const type = String(resource['resourceType'])
   const places = placesOf(await sitesOf(specification, resource), type)
@@ -41,7 +41,7 @@ function profileOf({ type, url, places }: { type: string; url: string; places: r
   return { ...profileOn(type, url, element), id: url.slice(URL.length), fhirVersion: '4.0.1' }
 }
 
-/** The elements of a resource and its data types, those that it has and those that it lacks, except what is inside choices. */
+/** The elements of a resource and its data types, present and absent ones, except elements inside choices. */
 function placesOf(sites: readonly Site[], type: string): readonly Ordered[] {
   const holders = new Map<Site['node'], { path: string; order: string }>()
   const places = new Map<string, Ordered>()

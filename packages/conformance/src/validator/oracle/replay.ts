@@ -5,7 +5,7 @@ import { ROWS, type Reason, type Row } from './decisions.js'
 import { without, type OriginFacts, type RunFacts } from './facts.js'
 import { ourIssues, type Issue } from './issue.js'
 
-/** What the comparison of many runs says. */
+/** The result of the comparison of many runs. */
 export interface Replay {
   runs: number
   verdicts: number
@@ -15,13 +15,13 @@ export interface Replay {
   readonly reasons: Map<string, number>
   /** The decisions that were needed. */
   readonly decisions: Set<Row>
-  /** Differences that nobody has decided: what, and where. */
+  /** Differences without a decision: the difference, and its runs. */
   readonly undecided: Map<string, string[]>
-  /** Cases that are not those of the facts any more. */
+  /** Cases that changed since the facts were recorded. */
   readonly stale: string[]
 }
 
-/** How cases are judged here, and what decides where the answers differ. */
+/** Our validation of cases, and the decisions on differences. */
 export interface Judge {
   readonly issuesOf: (asked: Case) => Promise<readonly Issue[]>
   readonly rows: readonly Row[]

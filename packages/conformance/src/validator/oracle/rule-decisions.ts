@@ -3,7 +3,7 @@ import type { ProbeDecision } from './probe-decisions.js'
 const R4 = 'https://hl7.org/fhir/R4'
 const HTML = 'https://www.w3.org/TR/html401'
 
-/** Decisions on probes of definitions, and of rules that have a test of their own, whose probes begin with `rule/` and the subject. */
+/** Decisions on probes of definitions, and of rules with their own test, whose probes begin with `rule/` and the subject. */
 export const DECIDED_OF_RULES: readonly ProbeDecision[] = [
   {
     probes: /(sd6\/(active|name|contact|dec|org|ext|id|gender)\/(minVal|maxLen|bind\w+)$|rule\/demands: )/,

@@ -2,7 +2,7 @@ import type { ProbeDecision } from './probe-decisions.js'
 
 const R4 = 'https://hl7.org/fhir/R4'
 
-/** Decisions on probes of profiles that cannot be applied, or in an unusual way, and of what is validated against them. */
+/** Decisions on probes of profiles that cannot be applied, or only in an unusual way, and of resources that are validated against them. */
 export const DECIDED_OF_SNAPSHOTS: readonly ProbeDecision[] = [
   {
     probes:

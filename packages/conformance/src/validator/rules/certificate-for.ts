@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 
-/** A certificate in base64 with a key, the serial number 1 and the common names of Jane Doe and of who issued it, and nothing in the places of the rest. */
+/** A certificate in base64 with a key, the serial number 1, and the common names of Jane Doe and of an issuer; its other fields are empty. */
 export function certificateFor(key: KeyObject): string {
   const empty = der(0x30)
   const version = der(0xa0, der(0x02, Buffer.of(2)))

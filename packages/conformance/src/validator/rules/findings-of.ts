@@ -6,7 +6,7 @@ import { r4 } from '@fhir-ops/r4'
 
 const ctx = createContext({ storage: memoryStorage(), ...r4(), now: () => new Date('2026-01-01T00:00:00Z') })
 
-/** Validates a resource where some definitions are known, and gives what is said as `severity kind expression`, the words left out. */
+/** Validates a resource with some definitions. Returns the findings as `severity kind expression`, without texts. */
 export async function findingsOf(
   resource: JsonObject | string,
   definitions: readonly JsonObject[],
@@ -20,7 +20,7 @@ export async function findingsOf(
   return findings.filter(({ kind }) => kinds.test(kind)).map(shown)
 }
 
-/** The same with the issue type: `severity|code kind expression`. */
+/** As `findingsOf`, with the issue type: `severity|code kind expression`. */
 export async function issuesOf(resource: JsonObject, definitions: readonly JsonObject[], kinds: RegExp): Promise<readonly string[]> {
   const { findings } = await validate(forRequest(ctx, { resources: definitions }), { resource: JSON.stringify(resource) })
   return findings

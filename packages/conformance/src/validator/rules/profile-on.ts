@@ -1,6 +1,6 @@
 import type { JsonObject } from 'fhir-ops/internal/json'
 
-/** A profile as authors write it: what it demands of elements, on the definition of a type. */
+/** A profile as authors write it: constraints on elements, based on the definition of a type. */
 export function profileOn(type: string, url: string, element: readonly JsonObject[]): JsonObject {
   return {
     resourceType: 'StructureDefinition',
