@@ -100,6 +100,12 @@ describe('subsumption', () => {
     await expect(call(subsumesOperation, ctx, parameters)).rejects.toMatchObject({ code })
   })
 
+  it('names the codes that are missing', async () => {
+    const asked = async (...parameters: JsonObject[]): Promise<unknown> => call(subsumesOperation, ctx, parameters)
+    await expect(asked(coding('codingB', 'dog'))).rejects.toMatchObject({ expression: ['codeA'] })
+    await expect(asked()).rejects.toMatchObject({ expression: ['codeA', 'codeB', 'system'] })
+  })
+
   it.each([
     ['a code and a coding', [{ name: 'codeA', valueCode: 'animal' }, coding('codingB', 'cat')], 'subsumes'],
     [

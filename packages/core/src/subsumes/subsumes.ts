@@ -118,6 +118,7 @@ function pairOf({ codingA, codingB, ...input }: LooseSubsumesInput): Pick<TwoCod
   throw new OperationError(
     'parameter-required',
     'Two codes and their system must be given: codeA, codeB and system, or codingA and codingB.',
+    { expression: Object.entries({ codeA, codeB, system }).flatMap(([name, value]) => (value === undefined ? name : [])) },
   )
 }
 
