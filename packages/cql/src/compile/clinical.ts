@@ -10,6 +10,7 @@ import { codesOf, codesToLookAt, compileRecorded, someCode } from './coded.js'
 import type { CodeTest, Compiler, Compute, Evaluation, NodeCompiler, NodeCompilers, Scope } from './compiler.js'
 import { operandOf, operandsOf, optionalAt, requiredAt, twoOperands } from './operators.js'
 import { compileRetrieve } from './retrieve.js'
+import { announced, membershipOf } from './vocabularies.js'
 
 /** References, properties, retrieves, clinical operators and messages (CQL reference, section 13 and after). */
 export const CLINICAL: NodeCompilers = {
@@ -94,21 +95,22 @@ function inVocabulary(kind: Vocabulary['kind'], code: 'code' | 'codes'): NodeCom
     const value = compileRecorded(asked, scope, compiler) ?? compiler.compile(asked, scope)
     const stated = nodeAt(node, kind.toLowerCase())
     if (stated === undefined) throw unsupportedElm(node, `${typeOf(node)} over an expression is not supported.`)
-    const test = references.terminology(node).membership(references.vocabulary(stated, kind))
+    const testOf = membershipOf(references.vocabulary(stated, kind), node, compiler)
     return (evaluation) => {
       const given = value(evaluation)
       evaluation.spend(codesToLookAt(given))
-      return isMember(given, test)
+      return isMember(given, testOf(evaluation))
     }
   }
 }
 
-function compileExpansion(node: ElmNode, { references }: Compiler): Compute {
+function compileExpansion(node: ElmNode, compiler: Compiler): Compute {
   const stated = operandOf(node)
   if (typeOf(stated) !== 'ValueSetRef') throw unsupportedElm(node, 'The expansion of an expression is not supported.')
-  const codes = references.terminology(node).expansion(references.vocabulary(stated, 'valueSet'))
+  const valueSet = compiler.references.vocabulary(stated, 'valueSet')
+  const terminologyOf = announced(compiler, node, (terminology) => terminology.expansion(valueSet))
   return (evaluation) => {
-    const listed = codes()
+    const listed = terminologyOf(evaluation).expansion(valueSet)()
     evaluation.spend(listed.length)
     return listed
   }
@@ -122,10 +124,11 @@ function subsumption(holds: (left: Code, right: Code, test: SubsumptionTest) => 
     const [left, right] = twoOperands(node, scope, compiler)
     const { references } = compiler
     const systems = references.systems()
-    const test = references.terminology(node).subsumption(systems)
+    const terminologyOf = announced(compiler, node, (terminology) => terminology.subsumption(systems))
     return (evaluation) => {
       const [a, b] = [left(evaluation), right(evaluation)]
       if (a === null || b === null) return null
+      const test = terminologyOf(evaluation).subsumption(systems)
       evaluation.spend(codesOf(a).length * codesOf(b).length * Math.max(1, systems.length))
       return codesOf(a).some((one) => codesOf(b).some((other) => holds(one, other, test)))
     }

@@ -29,6 +29,50 @@ export interface Evaluation {
   readonly onMessage: (message: EvaluationMessage) => void
   /** Counts steps of work; throws when the limit is exceeded. */
   readonly spend: (steps: number) => void
+  /** Parameters and terminology for libraries that were compiled with `places`; other libraries have them from their options. */
+  readonly given?: Given | undefined
+}
+
+/**
+ * The values that one evaluation gives to compiled libraries, the same for all of its subjects, each in the place that the compiler assigned to it. Compiled code
+ * stores none of them, so evaluations with different parameters can share the code, even at the same time.
+ */
+export interface Given {
+  readonly source: GivenSource
+  /** Values of parameters; `undefined` if the default applies. */
+  readonly parameters: (Value | undefined)[]
+  /** Expressions that depend only on parameters, already evaluated. */
+  readonly constants: Compute[]
+  /** Membership tests of value sets and code systems. */
+  readonly tests: CodeTest[]
+  /** The last request of each retrieve, which is usually the same for every subject. */
+  readonly requests: RetrieveRequest[]
+  /** Number of `Places.announcements` that were already made. */
+  announced: number
+}
+
+/** Sources of the values that an evaluation gives. */
+export interface GivenSource {
+  /** Returns the value of a parameter by its name and declared type (for an interval, its point type); `undefined` if its default applies. */
+  readonly parameters?: ((name: string, type: string | undefined) => Value | undefined) | undefined
+  /** Value sets and code systems. Without it, expressions that need them are refused. */
+  readonly terminology?: LibraryTerminology | undefined
+  /** Called for each retrieve before anything is evaluated, without codes and range. */
+  readonly onRetrieve?: ((request: RetrieveRequest, node: ElmNode) => void) | undefined
+}
+
+/** The places that compiled code uses in an evaluation, with a function for each that makes the value an evaluation gives. */
+export interface Places {
+  /** Number of places for aliases, lets and operands. */
+  slots: number
+  /** Number of places for values of definitions. */
+  memo: number
+  readonly parameters: ((given: Given) => Value | undefined)[]
+  readonly constants: ((given: Given) => Compute)[]
+  readonly tests: ((given: Given) => CodeTest)[]
+  readonly requests: ((given: Given) => RetrieveRequest)[]
+  /** Calls of the terminology that are made once beforehand, because the code makes them again during evaluation. */
+  readonly announcements: ((terminology: LibraryTerminology | undefined) => void)[]
 }
 
 /** Values that depend on one resource alone, kept with resources that are kept: all evaluations use them, whatever their period is. */
@@ -114,7 +158,7 @@ export interface Filter {
 /** Tests whether a code is one of the requested codes. */
 export type CodeTest = (system: string | undefined, code: string) => boolean
 
-/** The terminology that compiled libraries use. Its methods are called during compilation, and the functions that they return during evaluation. */
+/** The terminology that compiled libraries use. Its methods are called before anything is evaluated, and the functions that they return during evaluation. */
 export interface LibraryTerminology {
   /** Returns the membership test of a value set or code system. */
   membership(vocabulary: Vocabulary): CodeTest
@@ -156,6 +200,10 @@ export interface Compiler {
   compile(node: ElmNode, scope: Scope): Compute
   /** Allocates a slot for a name. */
   slot(): number
+  /** Places in evaluations that the compiled code uses. */
+  readonly places: Places
+  /** The values that an evaluation gives. */
+  readonly given: (evaluation: Evaluation) => Given
   /** Number of nodes of the current definition or function that were compiled so far. */
   nodes(): number
   readonly convert: UnitConversion
@@ -167,8 +215,6 @@ export interface Compiler {
   isUnfiltered(): boolean
   /** Whether nodes are traced, so that each must be evaluated as it is written. */
   readonly isLookedOn: boolean
-  /** Called for each retrieve that is compiled. */
-  onRetrieve(request: RetrieveRequest, node: ElmNode): void
   /** Resolves references to definitions of the library or of an included one. */
   readonly references: References
 }
@@ -177,8 +223,8 @@ export interface Compiler {
 export interface References {
   expression(node: ElmNode): Compute
   parameter(node: ElmNode): Compute
-  /** The value that the caller gives to a parameter; `undefined` if its default applies. */
-  given(node: ElmNode): Value | undefined
+  /** Returns a reader of the value that an evaluation gives to a parameter; `undefined` if its default applies. */
+  parameterIn(node: ElmNode): (given: Given) => Value | undefined
   invoke(node: ElmNode, operands: readonly Compute[]): Compute
   /** Whether a call is of a function of FHIRHelpers. */
   isHelper(node: ElmNode): boolean
@@ -192,10 +238,6 @@ export interface References {
   vocabulary(node: ElmNode, kind: Vocabulary['kind']): Vocabulary
   /** The code systems that the library declares. */
   systems(): readonly Vocabulary[]
-  /** The test of a profile; `undefined` if profiles are not known. */
-  profile(canonical: string): ProfileTest | undefined
-  /** @throws {OperationError} `not-supported` if there is no terminology. */
-  terminology(node: ElmNode): LibraryTerminology
 }
 
 /** Called for every compiled node; may return another function with the same values. Explanations and coverage use it to observe evaluations. */

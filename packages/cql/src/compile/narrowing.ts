@@ -2,7 +2,7 @@ import { MONTH, YEAR, type Temporal } from '../values/temporal.js'
 import { isInterval, isTemporal, type Value } from '../values/value.js'
 import { localName, nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
 import { precisionAt } from './operators.js'
-import type { Filter, NarrowingProof, Narrowing, NarrowingDates, References } from './compiler.js'
+import type { Filter, Given, NarrowingProof, Narrowing, NarrowingDates, References } from './compiler.js'
 import { dateForm, isTextForm, type DateForm } from './read-forms.js'
 
 /** The requirements of a condition on single elements. */
@@ -12,18 +12,26 @@ export interface Narrowed {
   readonly isWhole: boolean
 }
 
+/** Derives something from the values that an evaluation gives; `undefined` if nothing follows from them. */
+type OfGiven<T> = (given: Given) => T | undefined
+
 /** Requirements on single elements that every item of the result meets: comparisons with texts and with dates of the request, joined by `and`. */
-export function narrowingOf({ where, alias }: Filter, references: References): Narrowed {
+export function narrowingOf({ where, alias }: Filter, references: References): (given: Given) => Narrowed {
   const conjuncts = conjunctsOf(where)
-  const conditions = conjuncts.flatMap((node) => {
+  const parts = conjuncts.flatMap((node): OfGiven<Narrowing>[] => {
     const operands = nodesAt(node, 'operand')
     const [left, right] = operands
     if (left === undefined || right === undefined || operands.length !== 2) return []
-    return codesAt(node, { left, right, alias, references }) ?? datesAt(node, { left, right, alias, references }) ?? []
+    const codes = codesAt(node, { left, right, alias, references })
+    const part = codes === undefined ? datesAt(node, { left, right, alias, references }) : (): Narrowing => codes
+    return part === undefined ? [] : [part]
   })
-  const dated = new Set(conditions.flatMap(({ path, dates }) => (dates === undefined ? [] : [path])))
-  const isWhole = conditions.length === conjuncts.length && conditions.every(({ holds }) => holds !== undefined) && dated.size < 2
-  return { conditions, isWhole }
+  return (given) => {
+    const conditions = parts.flatMap((part) => part(given) ?? [])
+    const dated = new Set(conditions.flatMap(({ path, dates }) => (dates === undefined ? [] : [path])))
+    const isWhole = conditions.length === conjuncts.length && conditions.every(({ holds }) => holds !== undefined) && dated.size < 2
+    return { conditions, isWhole }
+  }
 }
 
 /** The condition of a query over a source, if that is a retrieve. */
@@ -90,18 +98,23 @@ const SIDES: ReadonlyMap<string, Sides> = new Map([
 ])
 
 /** `E.period during "Measurement Period"`, `start of E.period >= start of "Measurement Period"`, and the like. */
-function datesAt(node: ElmNode, { left, right, alias, references }: Operands): Narrowing | undefined {
+function datesAt(node: ElmNode, { left, right, alias, references }: Operands): OfGiven<Narrowing> | undefined {
   // Comparisons by month or year also hold for a date outside of the range that is in the same month or year.
   const precision = precisionAt(node)
   const sides = precision === YEAR || precision === MONTH ? undefined : SIDES.get(typeOf(node))
   if (sides === undefined) return undefined
-  const within = (read: ElmNode, bounds: Bounds | undefined, ends: Sides['left']): Narrowing | undefined => {
-    const found = datesOf(elementOf(read, { alias, references }), bounds, ends)
-    const form = found === undefined ? undefined : dateForm(read, { alias, references })
-    const holds = bounds === undefined || form === undefined ? undefined : holdingOf(typeOf(node), form, bounds, ends)
-    return found !== undefined && holds !== undefined ? { ...found, holds } : found
+  const within = (read: ElmNode, stated: ElmNode, ends: Sides['left']): OfGiven<Narrowing> | undefined => {
+    const [path, boundsIn] = [elementOf(read, { alias, references }), boundsOf(stated, references)]
+    if (path === undefined || boundsIn === undefined) return undefined
+    const form = dateForm(read, { alias, references })
+    return (given) => {
+      const bounds = boundsIn(given)
+      const found = bounds === undefined ? undefined : datesOf(path, bounds, ends)
+      const holds = bounds === undefined || form === undefined ? undefined : holdingOf(typeOf(node), form, bounds, ends)
+      return found !== undefined && holds !== undefined ? { ...found, holds } : found
+    }
   }
-  return within(left, boundsOf(right, references), sides.left) ?? within(right, boundsOf(left, references), sides.right)
+  return within(left, right, sides.left) ?? within(right, left, sides.right)
 }
 
 /** Comparisons of points, which are null for intervals. */
@@ -125,8 +138,7 @@ function holdingOf(
   return ends.includes('from') ? { types, startFrom: high.high } : { types, endTo: low.low }
 }
 
-function datesOf(path: string | undefined, bounds: Bounds | undefined, ends: readonly ('from' | 'to')[]): Narrowing | undefined {
-  if (path === undefined || bounds === undefined) return undefined
+function datesOf(path: string, bounds: Bounds, ends: Sides['left']): Narrowing | undefined {
   const dates: NarrowingDates = {
     ...(ends.includes('from') && bounds.low !== undefined && { from: bounds.low.low }),
     ...(ends.includes('to') && bounds.high !== undefined && { to: bounds.high.high }),
@@ -140,14 +152,23 @@ interface Bounds {
 }
 
 /** The least and the greatest value of a date of the request; the same for a single moment. */
-function boundsOf(node: ElmNode, references: References): Bounds | undefined {
+function boundsOf(node: ElmNode, references: References): OfGiven<Bounds> | undefined {
   const type = typeOf(node)
   if (type === 'Start' || type === 'End') {
-    const whole = boundsOf(nodeAt(node, 'operand') ?? nodesAt(node, 'operand')[0] ?? {}, references)
-    const end = type === 'Start' ? whole?.low : whole?.high
-    return end === undefined ? undefined : { low: end, high: end }
+    const wholeIn = boundsOf(nodeAt(node, 'operand') ?? nodesAt(node, 'operand')[0] ?? {}, references)
+    if (wholeIn === undefined) return undefined
+    return (given) => {
+      const whole = wholeIn(given)
+      const end = type === 'Start' ? whole?.low : whole?.high
+      return end === undefined ? undefined : { low: end, high: end }
+    }
   }
-  const value: Value = type === 'ParameterRef' ? (references.given(node) ?? null) : null
+  if (type !== 'ParameterRef') return undefined
+  const valueIn = references.parameterIn(node)
+  return (given) => boundsOfValue(valueIn(given) ?? null)
+}
+
+function boundsOfValue(value: Value): Bounds | undefined {
   if (isTemporal(value)) return { low: value, high: value }
   if (!isInterval(value)) return undefined
   return { ...(isTemporal(value.low) && { low: value.low }), ...(isTemporal(value.high) && { high: value.high }) }

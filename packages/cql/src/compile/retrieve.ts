@@ -5,9 +5,11 @@ import { failedEvaluation, unsupportedElm } from '../problem.js'
 import { codesBySystem } from '../values/codes-by-system.js'
 import { isFhir, isList, type Code, type FhirElement, type Value, type Vocabulary } from '../values/value.js'
 import { codesOf } from './coded.js'
-import type { CodeTest, Compiler, Compute, Evaluation, Meets, RetrieveRequest, Scope } from './compiler.js'
+import type { CodeTest, Compiler, Compute, Evaluation, Given, Meets, RetrieveRequest, Scope } from './compiler.js'
+import { placed } from './given.js'
 import { narrowingOf } from './narrowing.js'
 import { operandOf, optionalAt } from './operators.js'
+import { membershipOf, needed } from './vocabularies.js'
 
 /** Returns the resources of a retrieve that meet the condition of the query over it; `undefined` if each must be tested. */
 export type Sifter = (evaluation: Evaluation, meets: Meets) => readonly FhirElement[] | undefined
@@ -27,50 +29,69 @@ export function compileRetrieve(node: ElmNode, { filter, ...scope }: Scope, comp
   const codes = codesFor(node, scope, compiler)
   const range = optionalAt(node, 'dateRange', scope, compiler)
   const context = nodeAt(node, 'context') === undefined ? undefined : optionalAt(node, 'context', scope, compiler)
-  const template = textAt(node, 'templateId')
-  const profile = template === `http://hl7.org/fhir/StructureDefinition/${type}` ? undefined : template
-  const narrowing = filter === undefined ? { conditions: [], isWhole: false } : narrowingOf(filter, compiler.references)
-  const request = {
-    type,
-    profile,
-    ofProfile: profile === undefined ? undefined : compiler.references.profile(profile),
-    unfiltered: compiler.isUnfiltered(),
-    codePath: textAt(node, 'codeProperty'),
-    datePath: textAt(node, 'dateProperty'),
-    listedCodes: listedCodesOf(node, compiler),
-    narrowing: narrowing.conditions,
-    isNarrowedWhole: narrowing.isWhole,
-  }
-  compiler.onRetrieve(
-    {
-      ...request,
-      listedRange: listedRangeOf(node, compiler),
-      codes: undefined,
-      dateRange: null,
-      ...(context !== undefined && { context: null }),
-    },
-    node,
-  )
-  // The request is usually the same for every subject.
-  let last: RetrieveRequest = { ...request, codes: undefined, dateRange: null }
+  const place = compiler.places.requests.push(requestMaker(node, { type, isOfContext: context !== undefined, filter }, compiler)) - 1
   const requestFor = (evaluation: Evaluation): RetrieveRequest => {
+    const { requests } = compiler.given(evaluation)
+    const last = placed(requests, place)
     const [test, dateRange] = [codes?.(evaluation), range(evaluation)]
-    if (context === undefined && test === last.codes && dateRange === last.dateRange) return last
-    last = { ...request, ...(context !== undefined && { context: contextOf(context(evaluation), node) }), codes: test, dateRange }
-    return last
+    if (context !== undefined) return { ...last, context: contextOf(context(evaluation), node), codes: test, dateRange }
+    if (test === last.codes && dateRange === last.dateRange) return last
+    return (requests[place] = { ...last, codes: test, dateRange })
   }
   const retrieve: Compute = (evaluation) => {
     const found = evaluation.retrieve(requestFor(evaluation))
     evaluation.spend(found.length)
     return found
   }
-  if (narrowing.isWhole && context === undefined)
+  if (filter !== undefined && context === undefined)
     sifters.set(retrieve, (evaluation, meets) => {
-      const found = evaluation.sift?.(requestFor(evaluation), meets)
+      const { sift } = evaluation
+      if (sift === undefined || placed(compiler.given(evaluation).requests, place).isNarrowedWhole !== true) return undefined
+      const found = sift(requestFor(evaluation), meets)
       evaluation.spend(found?.length ?? 0)
       return found
     })
   return retrieve
+}
+
+interface Retrieving extends Pick<Scope, 'filter'> {
+  readonly type: string
+  /** Whether its context is a resource that is found during evaluation. */
+  readonly isOfContext: boolean
+}
+
+/** Returns a function that makes the request of a retrieve, without codes and range: parameters determine which conditions of the query narrow it. */
+function requestMaker(node: ElmNode, { type, isOfContext, filter }: Retrieving, compiler: Compiler): (given: Given) => RetrieveRequest {
+  const { references } = compiler
+  const template = textAt(node, 'templateId')
+  const profile = template === `http://hl7.org/fhir/StructureDefinition/${type}` ? undefined : template
+  const narrowing = filter === undefined ? undefined : narrowingOf(filter, references)
+  const listedCodes = listedCodesOf(node, compiler)
+  const listedRange = listedRangeOf(node, compiler)
+  const request = {
+    type,
+    profile,
+    unfiltered: compiler.isUnfiltered(),
+    codePath: textAt(node, 'codeProperty'),
+    datePath: textAt(node, 'dateProperty'),
+    codes: undefined,
+    dateRange: null,
+    ...(isOfContext && { context: null }),
+  }
+  return (given) => {
+    const { terminology, onRetrieve } = given.source
+    const { conditions, isWhole } = narrowing?.(given) ?? { conditions: [], isWhole: false }
+    const made: RetrieveRequest = {
+      ...request,
+      ofProfile: profile === undefined ? undefined : terminology?.profile?.(profile),
+      listedCodes: listedCodes?.(given),
+      listedRange: listedRange?.(given),
+      narrowing: conditions,
+      isNarrowedWhole: isWhole,
+    }
+    onRetrieve?.(made, node)
+    return made
+  }
 }
 
 /** The resource that is the context of a retrieve, such as a practitioner. */
@@ -97,13 +118,9 @@ function codesFor(node: ElmNode, scope: Scope, compiler: Compiler): ((evaluation
   }
   const set = typeOf(stated) === 'ToList' ? operandOf(stated) : stated
   const kind = VOCABULARIES.get(typeOf(set))
-  if (kind !== undefined) {
-    const { references } = compiler
-    const test = references.terminology(node).membership(references.vocabulary(set, kind))
-    return () => test
-  }
+  if (kind !== undefined) return membershipOf(compiler.references.vocabulary(set, kind), node, compiler)
   const expression = compiler.compile(stated, scope)
-  const declared = listedCodesOf(node, compiler)?.()
+  const declared = declaredCodes(set, compiler)
   if (declared === undefined) return (evaluation) => listedCodes(expression(evaluation), compiler.offset)
   const test = listedCodes(declared, compiler.offset)
   return (evaluation) => {
@@ -114,39 +131,38 @@ function codesFor(node: ElmNode, scope: Scope, compiler: Compiler): ((evaluation
 }
 
 /** The codes of a retrieve by value set or by codes that the library declares; `undefined` for any other expression. */
-function listedCodesOf(node: ElmNode, { references }: Compiler): (() => readonly Code[]) | undefined {
+function listedCodesOf(node: ElmNode, compiler: Compiler): ((given: Given) => RetrieveRequest['listedCodes']) | undefined {
   const stated = nodeAt(node, 'codes')
-  if (stated === undefined) {
-    // Without codes it would find every resource of the type.
-    if (textAt(node, 'codeComparator') !== undefined) throw unsupportedElm(node, LOST_CODES)
-    return undefined
-  }
+  if (stated === undefined) return undefined
   const set = typeOf(stated) === 'ToList' ? operandOf(stated) : stated
+  if (typeOf(set) === 'ValueSetRef') {
+    const valueSet = compiler.references.vocabulary(set, 'valueSet')
+    return ({ source }) => needed(source.terminology, node).expansion(valueSet)
+  }
+  const declared = declaredCodes(set, compiler)
+  return declared === undefined ? undefined : () => () => declared
+}
+
+/** The codes that an expression names, if the library declares them. */
+function declaredCodes(set: ElmNode, { references }: Compiler): readonly Code[] | undefined {
   switch (typeOf(set)) {
-    case 'ValueSetRef':
-      return references.terminology(node).expansion(references.vocabulary(set, 'valueSet'))
-    case 'CodeRef': {
-      const code = references.code(set)
-      return () => codesOf(code)
-    }
-    case 'Code': {
-      const code = references.inlineCode(set)
-      return () => [code]
-    }
+    case 'CodeRef':
+      return codesOf(references.code(set))
+    case 'Code':
+      return [references.inlineCode(set)]
     case 'Property': {
       const source = nodeAt(set, 'source')
       if (source === undefined || typeOf(source) !== 'ConceptRef' || textAt(set, 'path') !== 'codes') return undefined
-      const concept = references.concept(source)
-      return () => codesOf(concept)
+      return codesOf(references.concept(source))
     }
     default:
       return undefined
   }
 }
 
-function listedRangeOf(node: ElmNode, { references }: Compiler): Value | undefined {
+function listedRangeOf(node: ElmNode, { references }: Compiler): ((given: Given) => Value | undefined) | undefined {
   const stated = nodeAt(node, 'dateRange')
-  return stated !== undefined && typeOf(stated) === 'ParameterRef' ? references.given(stated) : undefined
+  return stated !== undefined && typeOf(stated) === 'ParameterRef' ? references.parameterIn(stated) : undefined
 }
 
 function listedCodes(value: Value, offset: number): CodeTest {

@@ -42,8 +42,9 @@ export async function explainMeasure(ctx: OperationContext, { scope, groups, pre
   const observer = createObserver(loadedLibraries(prepared), prepared)
   const traced = prepared.traced(observer.trace)
   const compiled = groups.map((group) => compileGroup(group, traced))
-  await traced.terminology.load()
-  const reasons = observer.reasons({ subject: own.subject, now: ctx.now(), offset: prepared.offset, maxSteps }, own.records)
+  await traced.begin()
+  const { offset, given } = traced
+  const reasons = observer.reasons({ subject: own.subject, now: ctx.now(), offset, given, maxSteps }, own.records)
   const failures = await own.records.evaluate(() => compiled.map((group) => failuresIn(group, reasons.evaluation)))
   observer.counter.endSubject()
   const criteria = await observer.explain(reasons, own.records, () =>

@@ -1,5 +1,6 @@
-import type { Compute } from '../compile/compiler.js'
-import { createEvaluation } from './evaluate.js'
+import type { Compute, Evaluation, Given, Places } from '../compile/compiler.js'
+import { placed } from '../compile/given.js'
+import { createEvaluation, type EvaluationOptions } from './evaluate.js'
 
 /** Node types whose value depends only on their operands, at a cost that does not depend on these. */
 const FOLDED: ReadonlySet<string> = new Set([
@@ -32,35 +33,64 @@ const FOLDED: ReadonlySet<string> = new Set([
 /** Maximum number of steps for evaluating one such node. */
 const MAX_STEPS = 1_000
 
-/** Finds expressions whose value is the same for every subject, and evaluates them during compilation. */
+/** Finds expressions whose value is the same for every subject, and evaluates them once: during compilation or, if they depend on parameters, when an evaluation begins. */
 export interface Constants {
   /** Compiles a node. Returns a constant if `type` can be folded and all operands are constants. */
   folded(type: string, compile: () => Compute): Compute
-  has(compute: Compute): boolean
+  /** Adds an expression that has one value in each evaluation: a parameter. */
+  addOfEach(compute: Compute): void
+  reachOf(compute: Compute): Reach | undefined
 }
 
-/** Creates the constants of one compilation. @param offset Offset in minutes for times without one. */
-export function createConstants(offset: number): Constants {
-  const constants = new WeakSet<Compute>()
+/** Whether a constant has the same value in all evaluations, or one value in each. */
+export type Reach = 'all' | 'each'
+
+interface ConstantsOptions {
+  /** Offset in minutes for times without one. */
+  readonly offset: number
+  readonly places: Pick<Places, 'constants'>
+  readonly given: (evaluation: Evaluation) => Given
+}
+
+/** Creates the constants of one compilation. */
+export function createConstants({ places, given, offset }: ConstantsOptions): Constants {
+  const constants = new WeakMap<Compute, Reach>()
   let varying = 0
+  let ofEach = 0
+  const known = (compute: Compute, reach: Reach): Compute => {
+    constants.set(compute, reach)
+    return compute
+  }
+  const constantOfEach = (compute: Compute): Compute => {
+    const place = places.constants.push((own) => constantOf(compute, { offset, given: own }) ?? compute) - 1
+    return known((evaluation) => placed(given(evaluation).constants, place)(evaluation), 'each')
+  }
+  const constant = (compute: Compute, reach: Reach): Compute | undefined => {
+    if (reach === 'each') return constantOfEach(compute)
+    const made = constantOf(compute, { offset })
+    return made === undefined ? undefined : known(made, 'all')
+  }
   return {
-    has: (compute) => constants.has(compute),
+    reachOf: (compute) => constants.get(compute),
+    addOfEach: (compute) => void known(compute, 'each'),
     folded: (type, compile) => {
-      const before = varying
+      const before = { varying, ofEach }
       const compute = compile()
       // A reference to a definition that is a constant compiles to the same constant.
-      const constant = constants.has(compute) ? compute : varying === before && FOLDED.has(type) ? constantOf(compute, offset) : undefined
-      varying = constant === undefined ? before + 1 : before
-      if (constant !== undefined) constants.add(constant)
-      return constant ?? compute
+      const isFolded = !constants.has(compute) && varying === before.varying && FOLDED.has(type)
+      const made = isFolded ? (constant(compute, ofEach === before.ofEach ? 'all' : 'each') ?? compute) : compute
+      const reach = constants.get(made)
+      varying = before.varying + (reach === undefined ? 1 : 0)
+      ofEach = before.ofEach + (reach === 'each' ? 1 : 0)
+      return made
     },
   }
 }
 
 /** Evaluates a node over constants; `undefined` if that fails or takes too long, as it will then for each subject. */
-function constantOf(compute: Compute, offset: number): Compute | undefined {
+function constantOf(compute: Compute, options: Pick<EvaluationOptions, 'given' | 'offset'>): Compute | undefined {
   try {
-    const value = compute(createEvaluation({ now: new Date(0), offset, maxSteps: MAX_STEPS }))
+    const value = compute(createEvaluation({ now: new Date(0), maxSteps: MAX_STEPS, ...options }))
     return () => value
   } catch {
     return undefined

@@ -1,5 +1,5 @@
 import type { OperationError } from 'fhir-ops/errors'
-import type { Evaluation, EvaluationMessage, RetrieveRequest } from '../compile/compiler.js'
+import type { Evaluation, EvaluationMessage, Given, RetrieveRequest } from '../compile/compiler.js'
 import { momentAt } from '../compile/temporal.js'
 import { failedEvaluation } from '../problem.js'
 import type { Temporal } from '../values/temporal.js'
@@ -21,6 +21,8 @@ export interface EvaluationOptions {
   readonly maxSteps?: number
   /** Called when a definition reads the time. */
   readonly onNow?: () => void
+  /** What it gives to libraries that were compiled for any evaluation. */
+  readonly given?: Given | undefined
 }
 
 const MAX_STEPS = 10_000_000
@@ -52,6 +54,7 @@ export function createEvaluations({
   onMessage = () => undefined,
   onNow,
   maxSteps = MAX_STEPS,
+  given,
 }: EvaluationsOptions): (own: Own) => Evaluation {
   let steps = 0
   let ended: OperationError | undefined
@@ -68,6 +71,7 @@ export function createEvaluations({
     retrieve: nothing,
     sift: undefined,
     keptValues: undefined,
+    given,
     onMessage,
     spend: (count) => {
       steps += count

@@ -56,7 +56,7 @@ function bodyOf(library: Library, def: ElmNode, shared: Shared): FunctionBody {
   const known = library.functions.get(def)
   if (known !== undefined) return known
   const name = textAt(def, 'name') ?? ''
-  const operands = nodesAt(def, 'operand').map((operand) => [textAt(operand, 'name') ?? '', shared.taken.slots++] as const)
+  const operands = nodesAt(def, 'operand').map((operand) => [textAt(operand, 'name') ?? '', shared.places.slots++] as const)
   const slots = operands.map(([, slot]) => slot)
   const expression = nodeAt(def, 'expression')
   const scope: Scope = { aliases: new Map(), operands: new Map(operands) }

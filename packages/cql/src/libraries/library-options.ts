@@ -1,8 +1,7 @@
 import type { TypeModel } from 'fhir-ops/fhirpath'
 import type { MemberKind } from 'fhir-ops/internal/input'
 import { isObject } from 'fhir-ops/internal/json'
-import type { LibraryTerminology, NodeTrace, RetrieveRequest } from '../compile/compiler.js'
-import type { ElmNode } from '../elm/node.js'
+import type { GivenSource, NodeTrace, Places } from '../compile/compiler.js'
 import type { UnitConversion } from '../values/units.js'
 import type { Value } from '../values/value.js'
 
@@ -25,8 +24,8 @@ function isFunction(value: unknown): boolean {
   return typeof value === 'function'
 }
 
-/** Options of `compileLibrary`. */
-export interface LibraryOptions {
+/** Options of `compileLibrary`. Parameters, terminology and `onRetrieve` are those of all evaluations, unless there are `places`. */
+export interface LibraryOptions extends GivenSource {
   /** The FHIR types. */
   readonly model: TypeModel
   /** Type of the subjects. It is the context of a library that declares none. Default Patient. */
@@ -37,19 +36,13 @@ export interface LibraryOptions {
   readonly offset?: number
   /** Returns the ELM of an included library by its identifier, without the namespace, and version; `undefined` if there is none. */
   readonly include?: (id: string, version: string | undefined) => unknown
-  /** Returns the value of a parameter by its name and declared type (for an interval, its point type); `undefined` if its default applies. */
-  readonly parameters?: (name: string, type: string | undefined) => Value | undefined
-  /** Value sets and code systems. Without it, expressions that need them are refused. */
-  readonly terminology?: LibraryTerminology
   /** Functions that libraries declare as external. Without it, calls of them are refused. */
   readonly functions?: ExternalFunctions | undefined
-  /** Called for each retrieve during compilation, without codes and range. */
-  readonly onRetrieve?: (request: RetrieveRequest, node: ElmNode) => void
   /** Called for every compiled node, to observe evaluations. Without it, tracing costs nothing. */
   readonly trace?: NodeTrace | undefined
   /**
-   * Numbers of slots of an evaluation that are in use: for aliases and operands, and for kept values. Pass the same object to all compilations whose
-   * definitions one evaluation computes.
+   * Places in evaluations. Pass the same object to all compilations whose definitions one evaluation computes. Parameters, terminology and `onRetrieve` are then
+   * those of each evaluation (`Evaluation.given`) instead of these options.
    */
-  readonly taken?: { slots: number; memo: number }
+  readonly places?: Places
 }

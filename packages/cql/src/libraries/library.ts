@@ -1,12 +1,13 @@
+import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
-import type { Compiler, Compute, References, Scope } from '../compile/compiler.js'
+import type { Compiler, Compute, Evaluation, Given, References, Scope } from '../compile/compiler.js'
+import { createGiven, createPlaces, fillPlaces } from '../compile/given.js'
 import { forEachItem } from '../compile/operators.js'
 import { NODE_COMPILERS } from '../compile/registry.js'
 import { keptValue, settledFor, type ExpressionPlace } from '../compile/settled.js'
 import { definitionsIn, definitionsNamed, identifierOf, isFunction, isHelperCall, parameterNames } from '../elm/library.js'
 import { MAX_DEPTH, nodeAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
 import { invalidElm, unsupportedElm } from '../problem.js'
-import type { Value } from '../values/value.js'
 import { createConstants } from './constants.js'
 import { checkReference, isContextSubject, isUnfilteredContext } from './context.js'
 import { declaredValue, parameterType } from './declared.js'
@@ -23,9 +24,10 @@ import {
   type Compiled,
   type Definition,
   type Library,
+  type Parameter,
   type Shared,
 } from './opened.js'
-import { codeOf, conceptOf, inlineCode, systemsIn, terminologyOf, vocabularyOf } from './vocabularies.js'
+import { codeOf, conceptOf, inlineCode, systemsIn, vocabularyOf } from './vocabularies.js'
 
 export type { Definition } from './opened.js'
 
@@ -52,13 +54,21 @@ export interface CqlLibrary {
  * @throws {OperationError} `definition-invalid` if it is not an ELM library or cannot be compiled, `not-supported` for unknown nodes, naming them.
  */
 export function compileLibrary(elm: unknown, options: LibraryOptions): CqlLibrary {
-  const { taken = { slots: 0, memo: 0 } } = options
-  const constants = createConstants(options.offset ?? 0)
-  const subjectType = options.subjectType ?? 'Patient'
+  const { places = createPlaces(), offset = 0, subjectType = 'Patient' } = options
+  const own = createGiven(options)
+  const given = options.places === undefined ? (): Given => own : givenOf
+  /** Without `places`, the values of all evaluations come from the options. */
+  const compiled = <T>(compile: () => T): T => {
+    const made = compile()
+    if (options.places === undefined) fillPlaces(own, places)
+    return made
+  }
+  const constants = createConstants({ offset, places, given })
   const shared: Shared = {
     options,
     libraries: new Map(),
-    taken,
+    places,
+    given,
     depth: 0,
     nodes: 0,
     context: subjectType,
@@ -73,13 +83,18 @@ export function compileLibrary(elm: unknown, options: LibraryOptions): CqlLibrar
     id: library.id,
     version: textAt(identifierOf(library.node) ?? {}, 'version'),
     names: definitions.map((def) => textAt(def, 'name') ?? ''),
-    definition: (name) => definitionOf(library, name, shared),
+    definition: (name) => compiled(() => definitionOf(library, name, shared)),
     invocable: (name, operands) => {
       const candidates = functionsOf(library, name, operands.length)
-      return candidates.length === 0 ? undefined : callOf(library, candidates, operands, shared)
+      return candidates.length === 0 ? undefined : compiled(() => callOf(library, candidates, operands, shared))
     },
     parameters: parameterNames(library.node),
   }
+}
+
+function givenOf({ given }: Evaluation): Given {
+  if (given === undefined) throw new TypeError('The evaluation gives nothing to libraries that were compiled for any evaluation.')
+  return given
 }
 
 function isSubjectIn(library: Library, name: string, shared: Shared): boolean {
@@ -109,16 +124,19 @@ function definitionOf(library: Library, name: string, shared: Shared): Definitio
 const subject: Compute = (evaluation) => evaluation.subject
 
 function memoised(library: Library, name: string, expression: ElmNode, shared: Shared): Compute {
-  const slot = shared.taken.memo++
+  const slot = shared.places.memo++
   const compute = guarded(library, `define ${name}`, expression, () => shared.compile(library, expression, EMPTY_SCOPE).compute)
-  if (shared.constants.has(compute)) return compute
-  return (evaluation) => {
+  const reach = shared.constants.reachOf(compute)
+  if (reach === 'all') return compute
+  const memoising: Compute = (evaluation) => {
     const known = evaluation.memo[slot]
     if (known !== undefined) return known
     const value = compute(evaluation)
     evaluation.memo[slot] = value
     return value
   }
+  if (reach === 'each') shared.constants.addOfEach(memoising)
+  return memoising
 }
 
 interface CompiledPlace {
@@ -147,8 +165,9 @@ function compilerOf(library: Library, shared: Shared): Compiler {
     offset: options.offset ?? 0,
     isLookedOn: options.trace !== undefined,
     isUnfiltered: () => isUnfilteredContext(shared.context),
-    onRetrieve: (request, node) => options.onRetrieve?.(request, node),
-    slot: () => shared.taken.slots++,
+    slot: () => shared.places.slots++,
+    places: shared.places,
+    given: shared.given,
     nodes: () => shared.nodes,
     references,
     compile: (node, scope) => {
@@ -203,8 +222,8 @@ function referencesOf(library: Library, shared: Shared): References {
       if (target.statesContext) checkReference(node, found, shared.context)
       return found.compute
     },
-    parameter: (node) => parameterOf(node, libraryOf(node, library, shared), shared),
-    given: (node) => givenValue(definedIn(libraryOf(node, library, shared), 'parameters', node), shared),
+    parameter: (node) => parameterOf(node, libraryOf(node, library, shared), shared).compute,
+    parameterIn: (node) => parameterOf(node, libraryOf(node, library, shared), shared).valueIn,
     invoke: (node, operands) => invocationOf(node, operands, library, shared),
     isHelper: (node) => isHelperCall(library.node, node),
     isSubject: (node) => isSubjectIn(library, textAt(node, 'name') ?? '', shared),
@@ -212,21 +231,47 @@ function referencesOf(library: Library, shared: Shared): References {
     inlineCode: (node) => inlineCode(node, library, shared),
     concept: (node) => conceptOf(node, library, shared),
     vocabulary: (node, kind) => vocabularyOf(node, kind, libraryOf(node, library, shared)),
-    profile: (canonical) => shared.options.terminology?.profile?.(canonical),
-    terminology: (node) => terminologyOf(node, shared),
     systems: () => systemsIn(library),
   }
 }
 
-function parameterOf(node: ElmNode, target: Library, shared: Shared): Compute {
+function parameterOf(node: ElmNode, target: Library, shared: Shared): Parameter {
   const def = definedIn(target, 'parameters', node)
-  const given = givenValue(def, shared)
-  if (given !== undefined) return () => given
-  const fallback = nodeAt(def, 'default')
-  return fallback === undefined ? () => null : memoised(target, `parameter ${textAt(def, 'name') ?? ''}`, fallback, shared)
+  const known = target.parameters.get(def)
+  if (known !== undefined) return known
+  const { places, constants, given, options } = shared
+  const { otherwise, fault } = defaultOf(def, target, shared)
+  const place =
+    places.parameters.push(({ source }) => {
+      const value = source.parameters?.(textAt(def, 'name') ?? '', parameterType(def))
+      if (value === undefined && fault !== undefined) throw fault
+      return value === undefined ? undefined : declaredValue(value, def, options.model)
+    }) - 1
+  const compute: Compute = (evaluation) => {
+    const value = given(evaluation).parameters[place]
+    return value === undefined ? otherwise(evaluation) : value
+  }
+  if (otherwise === NULL || constants.reachOf(otherwise) !== undefined) constants.addOfEach(compute)
+  const made = { compute, valueIn: ({ parameters }: Given) => parameters[place] }
+  target.parameters.set(def, made)
+  return made
 }
 
-function givenValue(def: ElmNode, { options }: Shared): Value | undefined {
-  const value = options.parameters?.(textAt(def, 'name') ?? '', parameterType(def))
-  return value === undefined ? undefined : declaredValue(value, def, options.model)
+interface Default {
+  readonly otherwise: Compute
+  /** The error of a default that cannot be compiled: it matters only to evaluations that do not give the parameter. */
+  readonly fault?: OperationError
 }
+
+function defaultOf(def: ElmNode, target: Library, shared: Shared): Default {
+  const fallback = nodeAt(def, 'default')
+  if (fallback === undefined) return { otherwise: NULL }
+  try {
+    return { otherwise: memoised(target, `parameter ${textAt(def, 'name') ?? ''}`, fallback, shared) }
+  } catch (error) {
+    if (error instanceof OperationError) return { otherwise: NULL, fault: error }
+    throw error
+  }
+}
+
+const NULL: Compute = () => null

@@ -1,10 +1,10 @@
-import type { Compute, Scope } from '../compile/compiler.js'
+import type { Compute, Evaluation, Given, Places, Scope } from '../compile/compiler.js'
 import type { Settled } from '../compile/settled.js'
 import { definitionsNamed, identifierOf, includedAs, libraryIn, type ElmSection, type Include } from '../elm/library.js'
 import { isNode, nodesAt, textAt, type ElmNode } from '../elm/node.js'
 import { quoted } from 'fhir-ops/internal/errors'
 import { invalidElm } from '../problem.js'
-import type { Vocabulary } from '../values/value.js'
+import type { Value, Vocabulary } from '../values/value.js'
 import type { Constants } from './constants.js'
 import { contextOf, statesContext } from './context.js'
 import type { LibraryOptions } from './library-options.js'
@@ -23,7 +23,9 @@ export interface Definition {
 export interface Shared {
   readonly options: LibraryOptions
   readonly libraries: Map<string, Library>
-  readonly taken: { slots: number; memo: number }
+  readonly places: Places
+  /** The values that an evaluation gives. */
+  readonly given: (evaluation: Evaluation) => Given
   depth: number
   /** Number of nodes of the current definition or function that were compiled so far. */
   nodes: number
@@ -52,6 +54,13 @@ export interface FunctionBody extends Compiled {
   readonly slots: readonly number[]
 }
 
+/** A compiled parameter. */
+export interface Parameter {
+  readonly compute: Compute
+  /** Reads the value that an evaluation gives; `undefined` if its default applies. */
+  readonly valueIn: (given: Given) => Value | undefined
+}
+
 /** A library whose definitions are compiled on demand. */
 export interface Library {
   readonly node: ElmNode
@@ -60,6 +69,7 @@ export interface Library {
   /** Definitions and functions that are being compiled, to detect recursion. */
   readonly open: Set<string>
   readonly functions: Map<ElmNode, FunctionBody>
+  readonly parameters: Map<ElmNode, Parameter>
   readonly statesContext: boolean
   /** The code systems that it declares; one shared list. */
   systems?: readonly Vocabulary[]
@@ -77,7 +87,15 @@ export function openLibrary(elm: unknown): Library {
   const translationError = nodesAt(node, 'annotation').find((note) => textAt(note, 'errorSeverity') === 'error')
   if (translationError !== undefined)
     throw invalidElm(translationError, `The library ${id} was translated with errors: ${textAt(translationError, 'message')}`)
-  return { node, id, definitions: new Map(), open: new Set(), functions: new Map(), statesContext: statesContext(node) }
+  return {
+    node,
+    id,
+    definitions: new Map(),
+    open: new Set(),
+    functions: new Map(),
+    parameters: new Map(),
+    statesContext: statesContext(node),
+  }
 }
 
 /** The library that a reference names by its local name; this one if it names none. */

@@ -1,15 +1,7 @@
-import type { LibraryTerminology } from '../compile/compiler.js'
 import { definitionsIn } from '../elm/library.js'
 import { nodeAt, nodesAt, textAt, type ElmNode } from '../elm/node.js'
-import { unsupportedElm } from '../problem.js'
 import type { Code, Concept, Vocabulary } from '../values/value.js'
 import { definedIn, libraryOf, type Library, type Shared } from './opened.js'
-
-/** The terminology for a node that needs it. @throws {OperationError} `not-supported` if there is none. */
-export function terminologyOf(node: ElmNode, { options }: Shared): LibraryTerminology {
-  if (options.terminology !== undefined) return options.terminology
-  throw unsupportedElm(node, 'No terminology is available to this evaluation.')
-}
 
 /** The code that a reference names. */
 export function codeOf(node: ElmNode, library: Library, shared: Shared): Code {

@@ -49,7 +49,8 @@ export function subjectEvaluator(
   const isIndividual = scope.individual === true
   const options = { individual: isIndividual, everything: isIndividual || scope.coverage === true }
   let usesNow = false
-  const evaluationOf = createEvaluations({ now: () => ctx.now(), offset: prepared.offset, maxSteps, onNow: () => (usesNow = true) })
+  const { offset, given } = prepared
+  const evaluationOf = createEvaluations({ now: () => ctx.now(), offset, given, maxSteps, onNow: () => (usesNow = true) })
   const retrieveFrom = ({ retrieve }: Records): Records['retrieve'] => {
     if (!isIndividual) return retrieve
     return (request) => {

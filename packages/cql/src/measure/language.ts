@@ -24,6 +24,7 @@ import { addCounted } from '../push-down/counted-groups.js'
 import { clauseCounter } from '../explain/coverage.js'
 import { elmDefinitions } from '../explain/elm-libraries.js'
 import { explainMeasure } from '../explain/explain-measure.js'
+import { keepLibraries } from './compiled-libraries.js'
 import { compiledCriterion } from './criterion.js'
 import { addAlike, addContribution, subjectEvaluator, type MeasureWork, type TimedContribution } from './contribution.js'
 import { keptSubjects, refreshOf, type Refresh } from './kept-subjects.js'
@@ -31,7 +32,7 @@ import { isOfEverybody, keptAsked, keptRecords } from './kept-records.js'
 import { CQL_LANGUAGES, FHIRPATH_LANGUAGE } from './languages.js'
 import { loadedLibraries } from './loaded-measure.js'
 import { EXTERNAL_FUNCTIONS } from '../libraries/library-options.js'
-import { prepare, type CqlLanguageOptions, type Prepared } from './prepare.js'
+import { prepare, type CqlLanguageOptions, type Prepared, type Preparing } from './prepare.js'
 import { libraryRequirements, measureRequirements } from '../requirements/requirements.js'
 import { compileGroup } from './subject-result.js'
 import { evaluatedSupplement } from './supplements.js'
@@ -63,12 +64,13 @@ export function cqlLanguage(options: CqlLanguageOptions = {}): CriteriaLanguage 
   checkOptions('cqlLanguage', SHAPE, options)
   const keptFor = keptSubjects()
   const populations = createKeptPopulations(options.keepBytes ?? 0)
+  const compiledFor = keepLibraries()
   return {
     names: NAMES,
     valueNames: NAMES,
     supplements: true,
     divides: true,
-    evaluator: (ctx, scope) => (groups) => evaluated(ctx, { scope, groups }, { options, keptFor, populations }),
+    evaluator: (ctx, scope) => (groups) => evaluated(ctx, { scope, groups }, { options, keptFor, populations, compiledFor }),
     requirements: (ctx, scope) => (groups) => measureRequirements(ctx, { scope, groups }, options),
     libraryRequirements: (ctx, resource, definitions) => libraryRequirements(ctx, { resource, definitions }, options),
   }
@@ -80,15 +82,14 @@ interface Evaluated {
 }
 
 /** State of a language that is kept from one evaluation to the next. */
-interface Keeping {
-  readonly options: CqlLanguageOptions
+interface Keeping extends Preparing {
   readonly keptFor: ReturnType<typeof keptSubjects>
   readonly populations: KeptPopulations
 }
 
 /** Evaluates with only those members of resources kept that may be read; if a result turns out to need whole resources, evaluates again with these. */
 async function evaluated(ctx: OperationContext, asked: Evaluated, keeping: Keeping): Promise<MeasureCounts> {
-  const prepared = await prepare(ctx, asked, keeping.options)
+  const prepared = await prepare(ctx, asked, keeping)
   try {
     return await evaluatedBy(ctx, asked, { ...keeping, prepared })
   } catch (error) {
@@ -109,7 +110,7 @@ async function evaluatedBy(ctx: OperationContext, asked: Evaluated, { prepared: 
   const counter = scope.coverage === true ? clauseCounter() : undefined
   const prepared = counter === undefined ? plain : plain.traced(counter.trace)
   const work = compiledMeasure(groups, scope, prepared)
-  await prepared.terminology.load()
+  await prepared.begin()
   const isExplained = ctx.explain !== undefined && scope.individual === true
   const look: Watched['after'] = async (own, results) => {
     counter?.endSubject()

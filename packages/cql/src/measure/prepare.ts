@@ -5,20 +5,22 @@ import { subjectLinks, type GroupPlan, type SubjectLinks } from 'fhir-ops/intern
 import type { TypeModel } from 'fhir-ops/fhirpath'
 import { quoted } from 'fhir-ops/internal/errors'
 import { parametersOf } from 'fhir-ops/internal/parameters'
-import type { NodeTrace, RetrieveRequest } from '../compile/compiler.js'
+import type { Given, NodeTrace, RetrieveRequest } from '../compile/compiler.js'
+import { createGiven, fillPlaces } from '../compile/given.js'
 import type { ElmNode } from '../elm/node.js'
 import type { RetrievedProfiles } from '../data/profiles.js'
-import { declaredParameters, type LoadedLibrary } from '../libraries/content.js'
+import { declaredParameters } from '../libraries/content.js'
 import type { ExternalFunctions } from '../libraries/library-options.js'
-import { compileLibrary, type CqlLibrary } from '../libraries/library.js'
+import type { CqlLibrary } from '../libraries/library.js'
 import { readCqlParameters } from '../operations/read-parameters.js'
-import { createTerminology, type Terminology } from '../operations/terminology.js'
+import { createTerminology } from '../operations/terminology.js'
 import type { CqlTranslator } from '../translator/translator.js'
 import { closedInterval } from '../values/interval.js'
 import { dateOf } from '../values/temporal-arithmetic.js'
 import { boundaryOf, parseDateTime } from '../values/temporal.js'
 import type { UnitConversion } from '../values/units.js'
 import { isTemporal, type Value } from '../values/value.js'
+import { compileLibraries, type CompiledLibraries, type KeptLibraries } from './compiled-libraries.js'
 import { expressionName, loadMeasure, PERIOD, type LoadedMeasure } from './loaded-measure.js'
 
 /** Options of `cqlLanguage`. */
@@ -53,8 +55,15 @@ export interface Prepared {
   readonly libraries: readonly CqlLibrary[]
   /** Criteria that are expressions, by their text. */
   readonly expressions: ReadonlyMap<string, CompiledExpression>
-  readonly terminology: Terminology
-  /** The requests of all retrieves in criteria that were compiled so far. */
+  /**
+   * Called after everything was compiled: makes the values that the evaluation gives, and reads the terminology.
+   *
+   * @throws {OperationError} `parameter-value` for a parameter of another type; as `Terminology.load`.
+   */
+  begin(): Promise<void>
+  /** Values that are the same for all subjects; complete after `begin`. */
+  readonly given: Given
+  /** The requests of all compiled retrieves; complete after `begin`. */
   requests(): readonly RetrieveRequest[]
   /** The request of a retrieve node. */
   requestOf(node: ElmNode): RetrieveRequest | undefined
@@ -65,9 +74,9 @@ export interface Prepared {
   readonly links: SubjectLinks
   /** The Measure from which it was compiled. */
   readonly loaded: LoadedMeasure
-  /** The value that the request gives to a parameter; `undefined` if its default applies. */
-  given(name: string, type: string | undefined): Value | undefined
-  /** Compiles everything again with a trace. */
+  /** The value that the request gives to a parameter; `undefined` for one that has its default. */
+  parameter(name: string, type: string | undefined): Value | undefined
+  /** The same compiled again, with a trace that looks on. */
   traced(trace: NodeTrace): Prepared
 }
 
@@ -77,15 +86,21 @@ export interface CompiledExpression {
   readonly name: string
 }
 
+/** How Measures are prepared. */
+export interface Preparing {
+  readonly options: CqlLanguageOptions
+  readonly compiledFor: KeptLibraries
+}
+
 /**
- * Loads and compiles the Measure's libraries and the expressions in its criteria, with the parameters of the request.
+ * The Measure's library and the expressions in its criteria, compiled, with the parameters of the request.
  *
  * @throws {OperationError} as `loadMeasure`; `parameter-invalid` for a parameter that the library does not declare.
  */
 export async function prepare(
   ctx: OperationContext,
   { scope, groups }: { readonly scope: Scope; readonly groups: readonly GroupPlan[] },
-  options: CqlLanguageOptions,
+  { options, compiledFor }: Preparing,
 ): Promise<Prepared> {
   const model = ctx.types
   if (model === undefined) throw new OperationError('not-supported', 'CQL needs the types of FHIR, which are not loaded.')
@@ -97,27 +112,10 @@ export async function prepare(
   const given = parametersIn(scope, offset)
   const valueOf = (name: string, type: string | undefined): Value | undefined =>
     name === PERIOD ? periodOf(scope, offset, type) : given.get(name)
-  const build = (trace?: NodeTrace): Prepared => {
+  const compiling = { model, subjectType: scope.subjectType, convert, offset, functions: options.functions }
+  const build = ({ libraries, expressions, places, keep }: CompiledLibraries): Prepared => {
     const requests = new Map<ElmNode, RetrieveRequest>()
-    const taken = { slots: 0, memo: 0 }
-    const compiled = ({ elm, includes }: LoadedLibrary): CqlLibrary =>
-      compileLibrary(elm, {
-        model,
-        subjectType: scope.subjectType,
-        convert,
-        offset,
-        include: (id) => includes.get(id),
-        parameters: valueOf,
-        functions: options.functions,
-        terminology,
-        onRetrieve: (request, node) => {
-          requests.set(node, request)
-        },
-        trace,
-        taken,
-      })
-    const libraries = loaded.libraries.map(({ library }) => compiled(library))
-    const expressions = loaded.expressions === undefined ? undefined : compiled(loaded.expressions)
+    const own = createGiven({ parameters: valueOf, terminology, onRetrieve: (request, node) => void requests.set(node, request) })
     const named =
       expressions === undefined
         ? []
@@ -125,7 +123,12 @@ export async function prepare(
     return {
       libraries,
       expressions: new Map(named),
-      terminology,
+      begin: async () => {
+        keep()
+        fillPlaces(own, places)
+        await terminology.load()
+      },
+      given: own,
       requests: () => [...requests.values()],
       requestOf: (node) => requests.get(node),
       model,
@@ -133,11 +136,11 @@ export async function prepare(
       offset,
       links,
       loaded,
-      given: valueOf,
-      traced: build,
+      parameter: valueOf,
+      traced: (trace) => build(compileLibraries(loaded, { ...compiling, trace })),
     }
   }
-  const prepared = build()
+  const prepared = build(compiledFor(loaded, compiling, JSON.stringify([groups, scope.supplements])))
   checkParameters(given, loaded)
   return prepared
 }

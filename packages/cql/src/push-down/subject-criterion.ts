@@ -83,7 +83,7 @@ function momentOf({ unit, prepared }: Place, node: ElmNode): number | undefined 
   if ((type !== 'Start' && type !== 'End') || reference === undefined || typeOf(reference) !== 'ParameterRef') return undefined
   const name = textAt(reference, 'name') ?? ''
   const [def] = textAt(reference, 'libraryName') === undefined ? definitionsNamed(unit.node, 'parameters', name) : []
-  const value: Value = def === undefined ? null : (prepared.given(name, parameterType(def)) ?? null)
+  const value: Value = def === undefined ? null : (prepared.parameter(name, parameterType(def)) ?? null)
   const end = isInterval(value) ? (type === 'Start' ? value.low : value.high) : null
   return isTemporal(end) && end.kind !== 'time' && end.precision >= DAY ? end.low : undefined
 }

@@ -1,0 +1,36 @@
+import type { Given, GivenSource, Places } from './compiler.js'
+
+/** Creates the places of libraries that are compiled together. */
+export function createPlaces(): Places {
+  return { slots: 0, memo: 0, parameters: [], constants: [], tests: [], requests: [], announcements: [] }
+}
+
+/** Creates the values of an evaluation, whose places are empty. */
+export function createGiven(source: GivenSource): Given {
+  return { source, parameters: [], constants: [], tests: [], requests: [], announced: 0 }
+}
+
+/**
+ * Fills the places that were added since the last call. A value may be made from those in places before it.
+ *
+ * @throws {OperationError} `parameter-value` for a parameter that is of another type than its library declares; `not-supported` if terminology is needed and there is none.
+ */
+export function fillPlaces(given: Given, places: Places): void {
+  fill(given.parameters, places.parameters, given)
+  fill(given.constants, places.constants, given)
+  fill(given.tests, places.tests, given)
+  fill(given.requests, places.requests, given)
+  for (const announce of places.announcements.slice(given.announced)) announce(given.source.terminology)
+  given.announced = places.announcements.length
+}
+
+function fill<T>(filled: T[], makers: readonly ((given: Given) => T)[], given: Given): void {
+  for (const make of makers.slice(filled.length)) filled.push(make(given))
+}
+
+/** The value in a place. */
+export function placed<T>(filled: readonly T[], place: number): T {
+  const found = filled[place]
+  if (found === undefined) throw new TypeError('An evaluation was begun before it had filled all places of what is compiled.')
+  return found
+}
