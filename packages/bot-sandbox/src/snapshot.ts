@@ -1,26 +1,26 @@
-/** The state of a WebAssembly memory, to which it can be set back. */
+/** The state of a WebAssembly memory, to which it can be restored. */
 export interface Snapshot {
-  /** False when the memory has grown: it cannot be set back and must not be used any more. */
+  /** False if the memory has grown. Then it cannot be restored and must not be used any more. */
   readonly isWhole: () => boolean
-  /** Sets the memory back, and what lies above to zero. @throws {Error} when it has grown. */
+  /** Restores the memory, and sets everything above the used part to zero. @throws {Error} if the memory has grown. */
   readonly restore: () => void
-  /** What is otherwise than in the snapshot, while nothing is on the stack. Undefined when the memory has grown. */
+  /** The differences from the snapshot. Must be called while the stack is empty. `undefined` if the memory has grown. */
   changes(): Changes | undefined
 }
 
 /** A state of the memory, as its difference from a snapshot. */
 export interface Changes {
-  /** What it takes to keep it. */
+  /** Memory that the changes need. */
   readonly bytes: number
-  /** Copies this memory's changes onto a memory in the state of the snapshot. */
+  /** Applies the changes to the memory, which must be in the state of the snapshot. */
   apply(): void
 }
 
-/** What a snapshot needs to know of the program in the memory. */
+/** Properties of the program in the memory. */
 export interface SnapshotOptions {
-  /** Most of its stack that a run uses, in bytes. What lies deeper was never written. */
+  /** Maximum number of bytes of its stack that a run uses. The rest was never written. */
   readonly stackBytes: number
-  /** Allocates that many bytes, none of them zero, and gives the function that frees them. */
+  /** Allocates bytes, none of them zero, and returns a function that frees them. */
   readonly allocate: (bytes: number) => () => void
 }
 
@@ -32,7 +32,7 @@ const GRANULE = 64 * 1024
  * Takes a snapshot of the memory of a program that Emscripten has compiled: static data, an empty stack of megabytes, and the heap. Most of the stack is
  * left out, because copying it would take longer than all the rest.
  *
- * @throws {Error} when the memory is laid out in another way, which a new version of the engine may bring.
+ * @throws {Error} if the memory has another layout, as it may have with a new version of the engine.
  */
 export function takeSnapshot(memory: WebAssembly.Memory, { stackBytes, allocate }: SnapshotOptions): Snapshot {
   const size = memory.buffer.byteLength
@@ -71,18 +71,18 @@ export function takeSnapshot(memory: WebAssembly.Memory, { stackBytes, allocate 
   return { isWhole, restore, changes }
 }
 
-/** Words that have changed together, and the place of the first. */
+/** A range of changed words, and the index of the first. */
 interface Part {
   readonly at: number
   readonly now: Uint32Array
 }
 
-/** Up to this many unchanged words between changed ones are written with them: writing another part takes longer than writing a few words more. */
+/** Maximum number of unchanged words between changed ones in one part, because writing another part takes longer than writing a few more words. */
 const GAP = 64
-/** What a part takes besides its words. */
+/** Memory of a part besides its words. */
 const BYTES_BESIDE = 200
 
-/** @param before What the words from `start` on were. */
+/** @param before The words from `start` on in the snapshot. */
 function* changesIn(words: Uint32Array, before: Uint32Array, start: number): Iterable<Part> {
   for (let at = 0; at < before.length; at++) {
     if (words[start + at] === before[at]) continue
@@ -99,7 +99,7 @@ interface Before extends Pick<SnapshotOptions, 'allocate'> {
   readonly used: number
 }
 
-/** The place of the word that says where the heap ends. It follows an allocation up, and stays there when that is freed. */
+/** Finds the index of the word with the end of the heap. An allocation raises its value, which stays when the allocation is freed. */
 function findEndOfHeap(words: Uint32Array, { low, used, allocate }: Before): number {
   const isEnd = (word: number | undefined, end: number): boolean => word !== undefined && word >= end * 4 && word <= end * 4 + GRANULE
   const free = allocate(PROBE_BYTES)
@@ -117,12 +117,12 @@ function findEndOfHeap(words: Uint32Array, { low, used, allocate }: Before): num
 const ZEROS = new Uint8Array(GRANULE)
 const WORDS_AT_ONCE = GRANULE / 4
 
-/** Most of the memory is zero: comparing whole granules takes a tenth of the time that looking at each word takes. */
+/** Whether a granule is zero. Most of the memory is, and comparing whole granules takes a tenth of the time of comparing each word. */
 function isZeroGranule(words: Uint32Array, from: number): boolean {
   return from >= 0 && from + WORDS_AT_ONCE <= words.length && Buffer.compare(new Uint8Array(words.buffer, from * 4, GRANULE), ZEROS) === 0
 }
 
-/** How many words from the start are in use: all that follow are zero. */
+/** Number of words in use from the start; all later ones are zero. */
 function usedWords(words: Uint32Array): number {
   let end = words.length
   while (isZeroGranule(words, end - WORDS_AT_ONCE)) end -= WORDS_AT_ONCE
