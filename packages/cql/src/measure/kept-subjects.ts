@@ -10,7 +10,7 @@ export interface KeptSubjects {
   readonly unsettled: Set<string>
   /** @yields Each subject with its contribution. */
   all(): Iterable<KeptSubject>
-  /** @yields Each contribution that several subjects share and that names nothing but the subject itself, with the number of these subjects. */
+  /** @yields Each contribution that is shared because it names nothing but the subject itself, with the number of its subjects. */
   alike(): Iterable<readonly [contribution: Contribution, subjects: number]>
   /** @yields Each other subject. */
   others(): Iterable<KeptSubject>
