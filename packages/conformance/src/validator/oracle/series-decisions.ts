@@ -129,4 +129,29 @@ export const DECIDED_OF_SERIES: readonly ProbeDecision[] = [
     probes: /^profiles w4: ext\/\w+\/\w+\/1\/\|2$/,
     why: `[Extension.url](${R4}/extensibility.html#Extension) tells an extension, also where the version of its definition is not known.`,
   },
+  {
+    probes: /^further x3: systems\/\w+\/(http:\/\/(hl7\.org\/fhir|terminology\.hl7\.org)\/ValueSet\/|LOINC$|2\.16\.840)/,
+    why: `[system](${R4}/datatypes-definitions.html#Coding.system) is an absolute URI of a code system, and no value set.`,
+  },
+  {
+    probes: /^further x3: systems\/\w+\/http:\/\/(hl7\.org\/fhir\/|terminology\.hl7\.org\/CodeSystem\/)/,
+    why: `[A uri](${R4}/datatypes.html#uri) need not resolve: a code system that is not known is a warning, or noted where nothing binds the code.`,
+  },
+  {
+    probes: /^further x3: systems\/\w+\/urn:iso:std:iso:3166$/,
+    why: `[code](${R4}/datatypes-definitions.html#Coding.code) is one of the system, whose registry is known here.`,
+  },
+  {
+    probes: /^further x3: entry\/two\/b$/,
+    why: `[type](${R4}/elementdefinition-definitions.html#ElementDefinition.type) lists alternatives; theirs takes the first one of several with one code.`,
+  },
+  {
+    probes: /^further x3: (fixed|pattern)\/name\/\d$/,
+    why: 'Theirs takes the family name for a given name, a prefix and a suffix, too.',
+    isLimit: true,
+  },
+  {
+    probes: /^further x3: fixed\/telecom\/1$/,
+    why: `[fixed\\[x\\]](${R4}/elementdefinition-definitions.html#ElementDefinition.fixed_x_) is the whole value: what it lacks must be missing.`,
+  },
 ]

@@ -78,3 +78,20 @@ test.each<readonly [path: string, said: readonly string[]]>([
   for (const used of [USE, `${USE}/derived`])
     expect(await findingsOf({ ...patient, meta: { profile: [used] } }, [profile, derived], /^(definition|too-)/)).toEqual(said)
 })
+
+test.each<readonly [what: string, types: readonly JsonObject[], said: readonly string[]]>([
+  ['each with a profile', [{ profile: [PROFILES[0]] }, { profile: [PROFILES[1]] }], []],
+  ['of which one has none', [{ profile: [PROFILES[1]] }, {}], []],
+  ['of another profile', [{ profile: [PROFILES[1]] }], ['error too-few Bundle.entry[0].resource']],
+])('several types of one code are alternatives: %s', async (_, types, said) => {
+  const type = types.map((one) => ({ code: 'Patient', ...one }))
+  const definition = profileOn('Bundle', USE, [{ id: 'Bundle.entry.resource', path: 'Bundle.entry.resource', type }])
+  const resource = { resourceType: 'Patient', id: 'p', name: [{ text: 'x' }] }
+  const bundle = {
+    resourceType: 'Bundle',
+    meta: { profile: [USE] },
+    type: 'collection',
+    entry: [{ fullUrl: 'http://a.org/Patient/p', resource }],
+  }
+  expect(await findingsOf(bundle, [definition, NAMED, DATED], /^(too-few|profile)/)).toEqual(said)
+})

@@ -68,8 +68,10 @@ function rulesOf(run: Run, node: FhirNode, rules: readonly ElementRule[]): reado
 }
 
 function addProfiles(run: Run, node: FhirNode, { all, rules }: { all: ElementRule[]; rules: readonly ElementRule[] }): void {
-  for (const rule of rules) {
-    for (const type of rule.types) if (isOfType(node, type) && type.profiles.length > 0) addTypeProfile(run, node, { all, type })
+  for (const { types } of rules) {
+    const fitting = types.filter((type) => isOfType(node, type))
+    if (fitting.length > 0 && fitting.every(({ profiles }) => profiles.length > 0))
+      addTypeProfile(run, node, { all, profiles: fitting.flatMap(({ profiles }) => profiles) })
   }
   for (const profile of ownProfiles(run, node)) addRoots(run, all, profile)
 }
@@ -79,8 +81,9 @@ function isOfType(node: FhirNode, type: TypeRule): boolean {
   return type.code === node.type.name || type.code === node.slot?.type
 }
 
-function addTypeProfile(run: Run, node: FhirNode, { all, type }: { all: ElementRule[]; type: TypeRule }): void {
-  for (const root of chosenRoots(run, node, type.profiles)) if (!all.includes(root)) all.push(root)
+/** Types are alternatives, also if several have the same code: the node conforms to one of their profiles. */
+function addTypeProfile(run: Run, node: FhirNode, { all, profiles }: { all: ElementRule[]; profiles: readonly string[] }): void {
+  for (const root of chosenRoots(run, node, profiles)) if (!all.includes(root)) all.push(root)
 }
 
 function ownProfiles(run: Run, node: FhirNode): readonly Profile[] {
