@@ -154,6 +154,7 @@ export interface Row {
   readonly side: 'ours' | 'theirs'
   readonly rule: RegExp
   readonly change?: RegExp
+  readonly place?: RegExp
   readonly reason: string
 }
 
@@ -241,5 +242,8 @@ export function decisionOn(
   { side, issue, change }: { side: 'ours' | 'theirs'; issue: Issue; change: string },
   rows: readonly Row[],
 ): Row | undefined {
-  return rows.find((row) => row.side === side && row.rule.test(issue.rule) && row.change?.test(change) !== false)
+  const { rule, place } = issue
+  return rows.find(
+    (row) => row.side === side && row.rule.test(rule) && row.change?.test(change) !== false && row.place?.test(place) !== false,
+  )
 }

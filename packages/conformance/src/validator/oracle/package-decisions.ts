@@ -65,11 +65,19 @@ export const PACKAGE_REASONS: readonly Reason[] = [
   },
 ]
 
-const VITAL_SIGNS = /^(VALIDATION_VAL_PROFILE_MINIMUM_MAGIC|Validation_VAL_Profile_\w+|Extension_PROF_Type|_DT_Fixed_Wrong)$/
+/** Reported about elements that the profile on bodyweight forbids, or whose codes it does not have, in resources of other types. */
+const OF_OTHER_TYPE =
+  /^(Validation_VAL_Profile_NotAllowed|VALIDATION_VAL_PROFILE_MINIMUM_MAGIC|Terminology_TX_NoValid_16|UNABLE_TO_INFER_CODESYSTEM|Extension_PROF_Type|Reference_REF_NoDisplay)$/
 
 /** The reasons of differences about examples of packages; the first row that matches decides. */
 export const PACKAGE_ROWS: readonly Row[] = [
-  { side: 'theirs', rule: /./, change: /^profile of a wrong type$/, reason: 'profile of another type' },
+  {
+    side: 'theirs',
+    rule: OF_OTHER_TYPE,
+    change: /^profile of a wrong type$/,
+    place: /^(?!Observation\b)/,
+    reason: 'profile of another type',
+  },
   { side: 'ours', rule: /^bundle-/, reason: 'entry of a Bundle' },
   { side: 'theirs', rule: /^bundle_bundle_/i, reason: 'entry of a Bundle' },
   { side: 'ours', rule: /^reference$/, change: /^reference to a resource of another type$/, reason: 'type of a reference' },
@@ -83,10 +91,35 @@ export const PACKAGE_ROWS: readonly Row[] = [
   {
     side: 'theirs',
     rule: /^Validation_VAL_Profile_Minimum_SLICE$/,
-    change: /^(system with a space|reference to nothing contained|extension in another place)$/,
+    change: /^(system with a space|reference to nothing contained|reference to the resource itself|extension in another place)$/,
     reason: SAME_FAULT,
   },
-  { side: 'theirs', rule: VITAL_SIGNS, reason: 'profile of the code and a claimed one' },
+  {
+    side: 'theirs',
+    rule: /^Validation_VAL_Profile_(Minimum(_SLICE)?|Maximum)$/,
+    place: /^Observation(\.(component\[\d+\]\.)?(code|value))?$/,
+    reason: 'profile of the code and a claimed one',
+  },
+  {
+    side: 'theirs',
+    rule: /^(Extension_PROF_Type|Validation_VAL_Profile_Not(Allowed|Slice))$/,
+    change: /^other type of a choice$/,
+    place: /^Observation\.(component\[\d+\]\.)?value/,
+    reason: 'profile of the code and a claimed one',
+  },
+  {
+    side: 'theirs',
+    rule: /^VALIDATION_VAL_PROFILE_MINIMUM_MAGIC$/,
+    place: /^Observation\.code$/,
+    reason: 'profile of the code and a claimed one',
+  },
+  {
+    side: 'theirs',
+    rule: /^_DT_Fixed_Wrong$/,
+    change: /^(code outside|other unit|unit that there is not)$/,
+    place: /\.value\.code$/,
+    reason: 'profile of the code and a claimed one',
+  },
   {
     side: 'theirs',
     rule: /^(Error_validating_code_running_without_terminology_services|UNKNOWN_CODESYSTEM|Terminology_TX_Error_CodeableConcept|Terminology_TX_Confirm_5|Unexpected internal condition.*|json: A definition for CodeSystem.*)$/,
