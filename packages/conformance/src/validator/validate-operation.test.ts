@@ -210,6 +210,10 @@ describe('$validate', () => {
     expect(await errorOf(call(body, { query }))).toBe(code)
   })
 
+  test('says that it is the profile that cannot be found', async () => {
+    await expect(call(VALID, { query: { profile: 'http://example.org/none' } })).rejects.toMatchObject({ expression: ['profile'] })
+  })
+
   describe('with a mode', () => {
     const kinds = ({ resource }: OperationResponse): readonly unknown[] =>
       objectsAt(resource, 'issue').flatMap((issue) => objectsAt(issue, 'extension').map(({ valueString }) => valueString))

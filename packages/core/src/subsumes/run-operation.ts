@@ -26,7 +26,7 @@ async function readInput(ctx: OperationContext, request: OperationRequest, reade
   }
   return {
     codeSystem,
-    system: onlyOne('code system', [reader.text('system'), stringAt(stored, 'url')]),
+    system: onlyOne('system', [reader.text('system'), stringAt(stored, 'url')]),
     version: onlyOne('version', [reader.text('version'), stringAt(stored, 'version')]),
     codeA: reader.text('codeA'),
     codeB: reader.text('codeB'),

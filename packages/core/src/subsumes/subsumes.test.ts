@@ -130,6 +130,7 @@ describe('subsumption', () => {
     expect(await subsumes(ctx, { codingA, codingB })).toEqual({ outcome: 'subsumes' })
     await expect(subsumes(ctx, { codingA, codingB: { ...codingB, system: cs('many') } })).rejects.toMatchObject({
       code: 'parameter-invalid',
+      expression: ['system'],
     })
   })
 

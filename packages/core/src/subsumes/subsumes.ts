@@ -111,7 +111,7 @@ async function compared(ctx: OperationContext, input: LooseSubsumesInput): Promi
 function pairOf({ codingA, codingB, ...input }: LooseSubsumesInput): Pick<TwoCodes, 'system' | 'version' | 'codeA' | 'codeB'> {
   const [codeA, codeB] = [oneCode('A', input.codeA, codingA), oneCode('B', input.codeB, codingB)]
   const { system, version } = agreedSystem(input.codeSystem, {
-    system: onlyOne('code system', [input.system, codingA?.system, codingB?.system]),
+    system: onlyOne('system', [input.system, codingA?.system, codingB?.system]),
     version: onlyOne('version', [input.version, codingA?.version, codingB?.version]),
   })
   if (codeA !== undefined && codeB !== undefined && system !== undefined) return { system, version, codeA, codeB }
@@ -128,10 +128,13 @@ function oneCode(side: 'A' | 'B', code: string | undefined, coding: Coding | und
 }
 
 /** Returns the only value stated; codes of different systems or versions cannot be compared. @throws {OperationError} `parameter-invalid` for two values. */
-export function onlyOne(name: string, stated: readonly (string | undefined)[]): string | undefined {
+export function onlyOne(name: 'system' | 'version', stated: readonly (string | undefined)[]): string | undefined {
   const [first, other] = new Set(stated.flatMap((one) => one ?? []))
   if (first === undefined || other === undefined) return first
-  throw new OperationError('parameter-invalid', `Both codes must be of one ${name}, not of ${quoted(first)} and ${quoted(other)}.`)
+  const kind = name === 'system' ? 'code system' : 'version'
+  throw new OperationError('parameter-invalid', `Both codes must be of one ${kind}, not of ${quoted(first)} and ${quoted(other)}.`, {
+    expression: [name],
+  })
 }
 
 /** Where the hierarchy consists of parts or groups, being above does not mean subsuming. */

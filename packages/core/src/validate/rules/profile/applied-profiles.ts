@@ -132,7 +132,8 @@ export function visitFirstEntry(run: Run, canonicals: readonly string[]): void {
 function requested(run: Run, canonicals: readonly string[]): readonly Profile[] {
   return canonicals.flatMap((canonical) => {
     const profile = run.definitions.profile(canonical)
-    if (profile === undefined) throw new OperationError('profile-not-found', `The profile ${quoted(canonical)} could not be found.`)
+    if (profile === undefined)
+      throw new OperationError('profile-not-found', `The profile ${quoted(canonical)} could not be found.`, { expression: ['profile'] })
     return profile === PENDING ? [] : [profile]
   })
 }
