@@ -114,6 +114,11 @@ export const REASONS: readonly Reason[] = [
     why: '[issue.expression](https://hl7.org/fhir/R4/operationoutcome-definitions.html#OperationOutcome.issue.expression) is the element that is wrong. Theirs leaves out the index of an element in a fixed value.',
   },
   {
+    name: 'expression of a differential',
+    right: 'ours',
+    why: '[constraint.expression](https://hl7.org/fhir/R4/elementdefinition-definitions.html#ElementDefinition.constraint.expression) is FHIRPath that can be evaluated on the element. Theirs looks at those in snapshots only.',
+  },
+  {
     name: 'profile that cannot be used',
     right: 'theirs',
     why: 'Theirs makes no snapshot of a profile that demands what its base forbids, or whose elements are out of order, and says so of the resource. Here what the profile demands is applied.',
@@ -196,6 +201,7 @@ export const ROWS: readonly Row[] = [
   { side: 'ours', rule: /^value-fixed$/, change: /^profile$/, reason: 'index' },
   { side: 'theirs', rule: /^(_DT_Fixed_Wrong|Profile_VAL_NotAllowed)$/, change: /^profile$/, reason: 'index' },
   { side: 'ours', rule: /^(too-few|too-many|value-pattern)$/, change: /^profile$/, reason: 'content reference' },
+  { side: 'ours', rule: /^definition-expression$/, change: /^profile as a resource$/, reason: 'expression of a differential' },
   { side: 'theirs', rule: /^(Validation_VAL_Profile_NoSnapshot|SLICING_CANNOT_BE_EVALUATED)$/, reason: 'profile that cannot be used' },
   {
     side: 'theirs',
