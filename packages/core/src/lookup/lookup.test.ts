@@ -111,10 +111,6 @@ it.each([
   expect(found.display).toBe(display)
 })
 
-it('a displayLanguage that is no list of languages is named', async () => {
-  await expect(lookup(ctx, { system, code: 'cat', displayLanguage: 'de;q=2' })).rejects.toMatchObject({ expression: ['displayLanguage'] })
-})
-
 describe('the operation', () => {
   it('takes code and system, or a coding', async () => {
     const byCode = await callByGet(lookupOperation, ctx, `system=${system}&code=cat`)
