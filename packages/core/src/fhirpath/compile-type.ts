@@ -2,20 +2,11 @@ import { quoted } from '../errors/index.js'
 import type { TypeSpecifier } from './ast.js'
 import { codeOfItems, codeOfTruth, type Code } from './code.js'
 import { isNode, type Item, type SystemValue } from './item.js'
-import { isSubtype, type SystemType, type TypeModel } from './model.js'
+import { isSubtype, SYSTEM_TYPE_NAMES, type TypeModel } from './model.js'
 import { evaluationProblem } from './problem.js'
 import { systemTypeOf } from './to-system.js'
 
-const SYSTEM_TYPES: ReadonlySet<string> = new Set<SystemType>([
-  'Boolean',
-  'String',
-  'Integer',
-  'Decimal',
-  'Date',
-  'DateTime',
-  'Time',
-  'Quantity',
-])
+const SYSTEM_TYPES: ReadonlySet<string> = new Set(SYSTEM_TYPE_NAMES)
 
 /** Compiles a test whether the single item of `operand` is of a type; empty when there is none. */
 export function isOfType(operand: Code, type: TypeSpecifier, model: TypeModel): Code {

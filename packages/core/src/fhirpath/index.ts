@@ -8,6 +8,7 @@ export {
   ANY_TYPE,
   elementSlot,
   isSubtype,
+  SYSTEM_TYPE_NAMES,
   typeDefinition,
   UNTYPED_MODEL,
   type ElementSlot,

@@ -1,6 +1,6 @@
 import { extensionAt, objectAt, objectsAt, stringAt, type JsonObject } from '../json/index.js'
 import { choiceName, TYPE_URL } from '../text/index.js'
-import { typeDefinition, type SlotParts, type SystemType, type TypeDefinition, type TypeModel } from './model.js'
+import { SYSTEM_TYPE_NAMES, typeDefinition, type SlotParts, type SystemType, type TypeDefinition, type TypeModel } from './model.js'
 
 const SYSTEM_PREFIX = 'http://hl7.org/fhirpath/System.'
 const FHIR_TYPE = `${TYPE_URL}structuredefinition-fhir-type`
@@ -102,15 +102,5 @@ function systemOf(root: string, base: string | undefined, elements: readonly Jso
   const value = elements.find((element) => stringAt(element, 'path') === `${root}.value`)
   const code = stringAt(objectsAt(value, 'type')[0], 'code') ?? ''
   const name = code.startsWith(SYSTEM_PREFIX) ? code.slice(SYSTEM_PREFIX.length) : ''
-  return SYSTEM_TYPES.get(name)
+  return SYSTEM_TYPE_NAMES.find((type) => type === name)
 }
-
-const SYSTEM_TYPES: ReadonlyMap<string, SystemType> = new Map<string, SystemType>([
-  ['Boolean', 'Boolean'],
-  ['String', 'String'],
-  ['Integer', 'Integer'],
-  ['Decimal', 'Decimal'],
-  ['Date', 'Date'],
-  ['DateTime', 'DateTime'],
-  ['Time', 'Time'],
-])

@@ -1,5 +1,8 @@
 /** The System types of FHIRPath. */
-export type SystemType = 'Boolean' | 'String' | 'Integer' | 'Decimal' | 'Date' | 'DateTime' | 'Time' | 'Quantity'
+export type SystemType = (typeof SYSTEM_TYPE_NAMES)[number]
+
+/** The names of these types. */
+export const SYSTEM_TYPE_NAMES = ['Boolean', 'String', 'Integer', 'Decimal', 'Date', 'DateTime', 'Time', 'Quantity'] as const
 
 /** A concrete form of an element: a choice element has one for each of its types. */
 export interface SlotParts {

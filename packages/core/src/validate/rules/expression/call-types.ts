@@ -16,7 +16,7 @@ export function checkCall(check: TypeCheck, { name, on, results }: TypedCall): v
   const types = FUNCTION_TYPES.get(name)
   const { model, problems } = check
   const { on: accepted } = types ?? {}
-  if (accepted !== undefined && on?.some((type) => isAccepted(type, accepted, model)) === false && on.length > 0)
+  if (accepted !== undefined && on?.some((type) => isAccepted(type, accepted, model)) === false)
     problems.push({ text: `The function ${name}() can only be used on ${accepted.name}, but found ${namesOf(on)}.`, isError: true })
   for (const [i, parameter] of (types?.parameters ?? []).entries())
     checkParameter(check, results[i], { name, number: i + 1, accepted: parameter })

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
 import { r4Model as model } from '../../../../test/fhirpath/r4.js'
-import type { TypeDefinition } from '../../../fhirpath/index.js'
+import { callProblem, type TypeDefinition } from '../../../fhirpath/index.js'
 import { expressionProblem } from './expression-problem.js'
+import { FUNCTION_TYPES } from './function-types.js'
 
 function problemOn(type: string, expression: string): string | undefined {
   const focus: readonly TypeDefinition[] = [model.type(type)].flatMap((one) => one ?? [])
@@ -84,3 +85,11 @@ it.each([
 it('repeat() may name elements that only its results have', () => {
   expect(problemOn('QuestionnaireResponse', 'repeat(item | answer).linkId.upper()')).toBeUndefined()
 })
+
+it.each(Array.from(FUNCTION_TYPES, ([name, { parameters = [] }]) => [name, parameters.length] as const))(
+  'the types of %s are those of a function that takes %i arguments',
+  (name, parameters) => {
+    const taken = [0, 1, 2].filter((count) => callProblem(name, count) === undefined)
+    expect(taken.at(-1)).toBeGreaterThanOrEqual(parameters)
+  },
+)

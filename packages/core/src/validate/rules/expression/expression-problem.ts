@@ -127,8 +127,9 @@ function binaryTypes({ operator, left, right }: Ast & { kind: 'binary' }, check:
       return system('String')
     case '+':
     case '-':
+      if (one?.every(isTemporal) !== true) return arithmeticType(one, other)
       checkDuration(check, one, other)
-      return one !== undefined && one.every(isTemporal) ? one : arithmeticType(one, other)
+      return one
     case '*':
     case 'mod':
       return arithmeticType(one, other)
@@ -142,9 +143,8 @@ function binaryTypes({ operator, left, right }: Ast & { kind: 'binary' }, check:
 }
 
 /** A date or time can only be changed by a duration, which is a Quantity. */
-function checkDuration({ problems }: Check, moment: Types, duration: Types): void {
-  if (moment === undefined || duration === undefined || moment.length === 0 || !moment.every(isTemporal)) return
-  if (duration.some((type) => type.system === 'Quantity' || UNKNOWN.has(type.name))) return
+function checkDuration({ problems }: Check, moment: readonly TypeDefinition[], duration: Types): void {
+  if (duration === undefined || duration.some((type) => type.system === 'Quantity' || UNKNOWN.has(type.name))) return
   problems.push({
     text: `Error in date arithmetic: ${namesOf(duration)} cannot be added to or subtracted from ${namesOf(moment)}.`,
     isError: true,
@@ -188,7 +188,7 @@ function memberTypes({ target, name }: Ast & { kind: 'member' }, check: Check, f
 
 /** An expression for several types may begin with each of them. One that begins with another type is an error, because it never matches. */
 function otherStart({ model, problems }: Check, type: TypeDefinition, focus: readonly TypeDefinition[]): Types {
-  const isAbstract = focus.some(({ name }) => name === 'Resource' || name === 'DomainResource')
+  const isAbstract = focus.some(({ name }) => ANY_RESOURCE.has(name))
   if (!isAbstract && !focus.some((one) => isSubtype(model, type, one.name)))
     problems.push({ text: `The expression starts from ${quoted(type.name)}, but it is for ${namesOf(focus)}.`, isError: true })
   return [type]
@@ -209,7 +209,7 @@ function resourceElements(model: TypeModel): ReadonlySet<string> {
 }
 
 function step(check: Check, from: Types, name: string): Types {
-  if (from === undefined || from.length === 0) return undefined
+  if (from === undefined) return undefined
   if (from.some((type) => ANYTHING.has(type.name))) {
     if (from.every((type) => ANY_RESOURCE.has(type.name)) && !resourceElements(check.model).has(name))
       check.problems.push({ text: `There is no element ${quoted(name)} in any resource.`, isError: true })
@@ -225,7 +225,7 @@ function step(check: Check, from: Types, name: string): Types {
 }
 
 /** Functions whose arguments are evaluated on each item. */
-const ON_ITEMS: ReadonlySet<string> = new Set(['where', 'all', 'exists', 'select', 'iif', 'trace', 'sort', 'any'])
+const ON_ITEMS: ReadonlySet<string> = new Set(['where', 'all', 'exists', 'select', 'iif', 'trace'])
 
 function checkArity({ name, args }: Ast & { kind: 'call' }, { problems }: Check): void {
   const text = callProblem(name, args.length)

@@ -84,7 +84,6 @@ export const FUNCTION_TYPES: ReadonlyMap<string, FunctionTypes> = new Map<string
   ['single', SAME],
   ['intersect', SAME],
   ['exclude', SAME],
-  ['sort', SAME],
   ['checkModifiers', SAME],
   ['where', { parameters: [BOOLEAN], result: 'same' }],
   ['skip', PART_BY_COUNT],

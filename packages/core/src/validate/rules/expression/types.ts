@@ -1,6 +1,6 @@
-import { typeDefinition, type SystemType, type TypeDefinition, type TypeModel } from '../../../fhirpath/index.js'
+import { SYSTEM_TYPE_NAMES, typeDefinition, type SystemType, type TypeDefinition, type TypeModel } from '../../../fhirpath/index.js'
 
-/** The possible types of an expression's result; `undefined` when they are not known. */
+/** The possible types of an expression's result, at least one; `undefined` when they are not known. */
 export type Types = readonly TypeDefinition[] | undefined
 
 /** A problem of an expression. */
@@ -18,12 +18,10 @@ export interface TypeCheck {
 
 /** The types of FHIRPath itself, by name. */
 export const SYSTEM_TYPES: ReadonlyMap<string, TypeDefinition> = new Map(
-  (['Boolean', 'String', 'Integer', 'Decimal', 'Date', 'DateTime', 'Time', 'Quantity'] as const satisfies readonly SystemType[]).map(
-    (system) => [
-      system,
-      typeDefinition({ name: `System.${system}`, kind: system === 'Quantity' ? 'complex' : 'primitive', system, slots: [] }),
-    ],
-  ),
+  SYSTEM_TYPE_NAMES.map((system) => [
+    system,
+    typeDefinition({ name: `System.${system}`, kind: system === 'Quantity' ? 'complex' : 'primitive', system, slots: [] }),
+  ]),
 )
 
 /** A type of FHIRPath as the only possible type. */
