@@ -41,9 +41,12 @@ export function compileLibraries(loaded: LoadedMeasure, compiling: Compiling): C
  */
 export type KeptLibraries = (loaded: LoadedMeasure, compiling: Compiling, criteria: string) => CompiledLibraries
 
-interface Kept {
+interface Compiled {
   readonly elm: readonly ElmNode[]
   readonly compiling: Compiling
+}
+
+interface Kept extends Compiled {
   readonly compiled: CompiledLibraries
 }
 
@@ -74,16 +77,12 @@ export function keepLibraries(): KeptLibraries {
   }
 }
 
-function isSame({ elm, compiling }: Kept, wanted: Pick<Kept, 'compiling' | 'elm'>): boolean {
-  const { model, subjectType, convert, offset, functions } = compiling
-  const other = wanted.compiling
-  return (
-    elm.length === wanted.elm.length &&
-    elm.every((node, at) => node === wanted.elm[at]) &&
-    model === other.model &&
-    subjectType === other.subjectType &&
-    convert === other.convert &&
-    offset === other.offset &&
-    functions === other.functions
-  )
+function isSame(known: Compiled, wanted: Compiled): boolean {
+  const [parts, others] = [partsOf(known), partsOf(wanted)]
+  return parts.length === others.length && parts.every((part, at) => part === others[at])
+}
+
+/** Everything that the compiled code depends on. */
+function partsOf({ elm, compiling }: Compiled): readonly unknown[] {
+  return [...elm, ...Object.entries(compiling).flat()]
 }
