@@ -57,8 +57,10 @@ export function checkHeader(
 }
 
 function objectIn(part: string): JsonObject | undefined {
+  const bytes = base64UrlBytes(part)
+  if (bytes === undefined) return undefined
   try {
-    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(base64UrlBytes(part)))
+    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
     return isObject(value) ? value : undefined
   } catch {
     return undefined
