@@ -37,7 +37,7 @@ const DECIDED: readonly (readonly [RegExp, why: string])[] = [
     `[markdown and xhtml](${R4}/fhirpath.html#types) are texts, to which functions of text can be applied. Theirs names five types.`,
   ],
   [
-    /(subsetOf|supersetOf)\(/,
+    /^(value|value\.ofType\(integer\)|text\.div|contained)\.(subsetOf|supersetOf)\(1\)$|^status\.subsetOf\('a'\)$/,
     `[Values of FHIR's primitive types are converted](${R4}/fhirpath.html#types), so that they can equal those of FHIRPath.`,
   ],
   [
@@ -48,7 +48,7 @@ const DECIDED: readonly (readonly [RegExp, why: string])[] = [
   [/^(\{\}|4 'mg')\./, 'Theirs does not look at what follows a literal of these kinds.'],
   [/^\(@T10:00\) [+-]/, `[Only a duration can be added to a time](${N1}/#datetime-arithmetic). Theirs checks this for dates.`],
   [
-    /^\((value|issued|@2020-01-01)\) [+-]|^effective \+/,
+    /^\(value\) [+-]|^\((issued|@2020-01-01)\) [+-] \(\{\}\)$|^effective \+/,
     `[Nothing is added to nothing](${N1}/#addition), and of a choice, one type may fit. Theirs looks at the first type.`,
   ],
   [
