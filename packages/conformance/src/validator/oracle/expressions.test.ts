@@ -93,6 +93,6 @@ async function wrongExpressions(expressions: readonly string[]): Promise<Readonl
     differential: { element: [{ id: 'Observation', path: 'Observation', constraint }] },
   }
   const findings = await ourFindings({ text: JSON.stringify(definition), profiles: [], definitions: [] })
-  const errors = findings.filter(({ kind, severity }) => kind === 'definition-expression' && severity === 'error')
-  return new Set(errors.map(({ expression = '' }) => Number(/constraint\[(\d+)\]/.exec(expression)?.[1])))
+  const errors = findings.filter(({ severity }) => severity === 'error')
+  return new Set(errors.map(({ expression = '' }) => Number(/constraint\[(\d+)\]$/.exec(expression)?.[1])))
 }
