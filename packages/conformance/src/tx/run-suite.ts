@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suitePath } from '../../../../test/suites.js'
@@ -22,12 +22,14 @@ export interface SuiteRun {
 
 /** Runs the official runner against a FHIR base. Failed tests do not make this fail. */
 export async function runSuite(base: string, args: readonly string[]): Promise<SuiteRun> {
-  const report = join(mkdtempSync(join(tmpdir(), 'tx-suite-')), 'report.json')
+  const folder = mkdtempSync(join(tmpdir(), 'tx-suite-'))
+  const report = join(folder, 'report.json')
   const all = [TX_RUNNER, '--base', base, '--tests', join(TX_SUITE, 'tests'), '--json', report, ...args]
   const output = await new Promise<string>((resolve) => {
     execFile(process.execPath, all, { maxBuffer: 1e8 }, (_, stdout, stderr) => resolve(stdout + stderr))
   })
   const { totals, suites }: Report = JSON.parse(readFileSync(report, 'utf8'))
+  rmSync(folder, { recursive: true })
   const run = suites.flatMap((suite) => suite.results).filter(({ status }) => status === 'pass' || status === 'fail')
   const results = new Map(run.map(({ id, status }) => [id, status === 'pass']))
   return { failed: totals.fail, passed: totals.pass, results, output }
