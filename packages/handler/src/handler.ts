@@ -21,6 +21,7 @@ export interface Handler {
   respond(request: HttpRequest, connection?: Connection): Promise<Answer>
   /** Refuses new requests with 503, waits for running ones, and cancels those that take too long. Storage and sessions stay open. */
   close(): Promise<void>
+  /** Every route with its method, path and rights, for documentation such as OpenAPI. */
   readonly routes: readonly RouteDescription[]
 }
 

@@ -3,6 +3,7 @@ import type { TargetLimits } from './http/target.js'
 
 /** Bounds on a JSON body. */
 interface JsonLimits {
+  /** Levels of objects and lists within each other. */
   readonly jsonDepth: number
   /** Total number of members in all objects. The same limit applies to the number of lists, and to the number of values that contain no others, in members or in lists. */
   readonly jsonMembers: number
@@ -12,6 +13,7 @@ interface JsonLimits {
 
 /** Limits on requests; limits on the work itself are in the operation context. */
 export interface HandlerLimits extends JsonLimits, TargetLimits {
+  /** Maximum size of a body, in bytes, of requests without a limit of their own. */
   readonly bodyBytes: number
   /** Maximum size of a ConceptMap, CodeSystem or ValueSet that is stored; it may have as many members as this number / 20. */
   readonly terminologyBytes: number

@@ -8,14 +8,19 @@ import type { Answer } from './http/answer.js'
 
 /** A structured log line: one per request, and one for a failure in the middle of an answer. */
 export interface LogEntry {
+  /** Instant at which the entry was written, in UTC. */
   readonly time: string
+  /** `error` for unexpected failures. */
   readonly level: 'info' | 'error'
+  /** Value of `X-Request-Id` in the answer. */
   readonly requestId: string
   readonly method: string
   /** Template of the route, for example `/fhir/R4/:type/:id`; never the URL. */
   readonly route: string
   readonly status: number
+  /** Milliseconds from the arrival of the request until its answer is ready. */
   readonly durationMs: number
+  /** Subject identifier of the caller; absent without a valid token. */
   readonly sub?: string | undefined
   /** Error code. */
   readonly error?: string | undefined

@@ -37,7 +37,9 @@ export type WriteChecks = 'none' | 'structure' | 'full'
 
 /** Options of `createHandler`. */
 export interface HandlerOptions extends AccessPolicy {
+  /** Context in which operations run: its storage, terminology, definitions and limits. */
   readonly context: OperationContext
+  /** Issues and checks tokens; behind `/oauth2/userinfo`, `/oauth2/logout`, `/auth/revoke` and `/auth/me`. */
   readonly sessions: Sessions
   /** Address under which clients reach the service, such as `https://fhir.example.org`. Links are made from it, never from the `Host` header. */
   readonly baseUrl: string
@@ -69,6 +71,7 @@ export interface HandlerOptions extends AccessPolicy {
    * `$validate` does, and `none` checks only type, id and form. Default `structure` if the context has the types of FHIR, else `none`.
    */
   readonly validateWrites?: WriteChecks
+  /** Changes to the default limits on requests (`DEFAULT_HANDLER_LIMITS`). */
   readonly limits?: Partial<HandlerLimits>
   /** Realm of `WWW-Authenticate` challenges. Default `fhir-ops`. */
   readonly realm?: string
@@ -76,9 +79,11 @@ export interface HandlerOptions extends AccessPolicy {
   readonly userinfoMissingToken?: 'unauthorized' | 'invalid_request'
   /** Addresses or CIDR networks of proxies whose `X-Forwarded-For` is trusted. Default none. */
   readonly trustProxy?: readonly string[]
+  /** Lets web pages of other origins call the service. Default: none may. */
   readonly cors?: CorsOptions
   /** Readiness check for `GET /readyz`; rejects while the service is not ready. Default: a read from the storage. */
   readonly readiness?: () => Promise<unknown>
+  /** Receives one entry for each request. Default: nothing is logged. */
   readonly log?: (entry: LogEntry) => void
   /** OpenTelemetry tracer and meter, which record a span and a measurement for each request. Default none. */
   readonly telemetry?: Telemetry

@@ -4,6 +4,7 @@ import { objectAt, objectsAt, isObject, parseInPieces, stringAt, writeInPieces, 
 
 /** The service that tools call, and the caller's credentials. */
 export interface FhirCallerOptions {
+  /** The handler that serves the calls. */
   readonly handler: Handler
   /** Address of the service, the same as `baseUrl` of the handler. */
   readonly baseUrl: string

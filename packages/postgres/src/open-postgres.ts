@@ -48,7 +48,9 @@ export interface OpenPostgresOptions {
 
 /** An open database, with all its stores. */
 export interface PostgresDatabase {
+  /** Resources with their history. */
   readonly storage: Storage
+  /** Users and sessions. */
   readonly sessions: SessionStore
   /** Opening a version reads all its sections in full. */
   readonly concepts: ConceptStore

@@ -10,8 +10,11 @@ import { checkOptions, FLAG, inputShape, TEXT, type InputShape } from 'fhir-ops/
 
 /** The parts of a context that belong to a FHIR release: spread it into `createContext`. */
 export interface Release {
+  /** FHIR's own profiles, value sets, code systems and concept maps. */
   readonly definitions: readonly ContentLayer[]
+  /** FHIR's search parameters. */
   readonly search: SearchOptions
+  /** Elements and types of FHIR. */
   readonly types: TypeModel
   /** Makes the index entries of resources; for `putResource`, `createHandler` and `memoryStorage`. */
   readonly indexer: Indexer

@@ -27,8 +27,11 @@ export interface OpenSqliteOptions extends SqliteStorageOptions {
 
 /** An open database file, with all its stores. */
 export interface SqliteFile {
+  /** Resources with their history. */
   readonly storage: Storage
+  /** Users and sessions. */
   readonly sessions: SessionStore
+  /** Imported code systems. */
   readonly concepts: ConceptStore
   /** Copies the current state of the database to another file, while everything continues. The copy appears under its name when it is complete. */
   backup(file: string): Promise<void>

@@ -148,6 +148,7 @@ export interface OperationContext {
 
 /** Options of `createContext`; `r4()` of `@fhir-ops/r4` provides all but the storage. */
 export interface ContextOptions {
+  /** Stored resources, which hide the definitions of the layers below them. */
   readonly storage: Storage
   /** Imported code systems, which are too large to be a resource. */
   readonly concepts?: ConceptStore
@@ -175,8 +176,11 @@ export interface ContextOptions {
   readonly validation?: ValidationPolicy
   /** Checks the CQL of Libraries, for `validate`: `cqlChecker()` of `@fhir-ops/cql`. Default: it is not checked. */
   readonly checkLibrary?: LibraryChecker
+  /** Changes to the default limits on one operation (`DEFAULT_LIMITS`). */
   readonly limits?: Partial<Limits>
+  /** The clock of answers and periods. Default: the system's. */
   readonly now?: () => Date
+  /** Creates the ids of results. Default: random UUIDs. */
   readonly newId?: () => string
   /** Not used here, because a context does not index. Accepted so that the result of `r4()` can be spread into these options. */
   readonly indexer?: Indexer

@@ -8,6 +8,7 @@ import { checkResponse, isBotResponse } from './response.js'
 export interface ExecuteResult extends Explained {
   /** The status that the bot chose, or else 200, or 204 without a value. */
   readonly status: number
+  /** Headers that the bot set with `botResponse`. */
   readonly headers: Readonly<Record<string, string>>
   /** A string, a JSON value or an `Hl7Message`; `undefined` for nothing. */
   readonly value: unknown

@@ -13,12 +13,14 @@ export interface BotEvent {
   readonly input: unknown
   /** Media type of the input without its parameters; for a GET `application/x-www-form-urlencoded`. */
   readonly contentType: string
+  /** HTTP method of the call; `POST` for a call in process that names none. */
   readonly method: 'GET' | 'POST'
   /** The query parameters of the call, without `access_token` and without the `identifier` by which the bot was found. */
   readonly query: TextMap
   /** Request headers that do not identify the caller, by lower-case name. */
   readonly headers: TextMap
   readonly bot: { readonly id: string }
+  /** Id of the request, for logs. */
   readonly requestId: string
 }
 

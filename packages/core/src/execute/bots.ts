@@ -20,7 +20,9 @@ import {
 
 /** A function of the host that is called as a bot. It is trusted and runs in the host's process. */
 export interface HostBot extends Omit<BotRecord, 'identifier'> {
+  /** Identifiers by which it can be called. Default none. */
   readonly identifier?: BotRecord['identifier']
+  /** The function; it may be asynchronous. */
   readonly run: BotFunction
 }
 
@@ -44,6 +46,7 @@ export interface BotOptions {
    * one answers `not-supported`.
    */
   readonly schemas?: BotSchemas
+  /** Changes to the default limits on one run (`DEFAULT_BOT_LIMITS`). */
   readonly limits?: Partial<BotLimits>
   /** Maximum number of bots that run at the same time; stored ones never exceed the runtime's `concurrency`. Default 8. */
   readonly maxConcurrentBots?: number

@@ -18,6 +18,7 @@ export interface ExecuteContext extends OperationContext {
 
 /** One call of a bot. */
 export interface ExecuteInput extends ExplainOption {
+  /** The bot, by id or by identifier. */
   readonly bot: BotAddress
   /** `event.input`: text, object, resource, map or `Hl7Message`. */
   readonly input: unknown
@@ -25,6 +26,7 @@ export interface ExecuteInput extends ExplainOption {
   readonly contentType?: string
   /** Default `POST`. */
   readonly method?: 'GET' | 'POST'
+  /** Query parameters of the call, for `event.query`. */
   readonly query?: TextMap
   /** Request headers by lower-case name. The bot gets only the few that do not identify the caller. */
   readonly headers?: TextMap

@@ -26,9 +26,13 @@ export interface ExpansionEntry {
   readonly version?: string
   readonly code: string
   readonly display?: string
+  /** True for a concept that only groups others and cannot be selected. */
   readonly abstract: boolean
+  /** True for a code that the code system no longer uses. */
   readonly inactive: boolean
+  /** Requested designations. */
   readonly designations: readonly ConceptText[]
+  /** Requested properties. */
   readonly properties: readonly EntryProperty[]
   readonly extensions: readonly Extension[]
   /** Its child codes, when the expansion is nested. */
@@ -53,8 +57,11 @@ export interface ExpandResult extends Explained {
   readonly timestamp: string
   /** Exact number of matching codes on all pages and levels; absent only for a code system with a grammar, whose codes cannot be counted. */
   readonly total?: number
+  /** Number of matching codes before the first of this page. */
   readonly offset: number
+  /** Content of `expansion.parameter`. */
   readonly parameters: readonly ExpansionParameter[]
+  /** Codes of this page. */
   readonly contains: readonly ExpansionEntry[]
   /** Reasons why more codes may exist than can be listed, `undefined` for a reason that the definition itself states; empty for a complete list. */
   readonly unclosed: readonly (string | undefined)[]

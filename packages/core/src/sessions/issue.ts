@@ -16,11 +16,15 @@ export interface NewSession {
   readonly user: SessionUser
   /** Default `openid profile email`. */
   readonly scopes?: readonly string[] | undefined
+  /** `User-Agent` of the client, for the session list. */
   readonly userAgent?: string | undefined
+  /** Address of the client, for the session list. */
   readonly remoteHost?: string | undefined
   /** Lifetime in seconds. Default: one hour. */
   readonly ttl?: number | undefined
+  /** Project of the user; then only its bots can be called. */
   readonly project?: string | undefined
+  /** Id of the client that gets the token. */
   readonly client?: string | undefined
   /** Id of the Patient that `patient/` scopes apply to; when absent, these scopes grant nothing. */
   readonly patient?: string | undefined
@@ -30,7 +34,9 @@ export interface NewSession {
 
 /** A new token. It is shown only once: only its digest is stored. */
 export interface IssuedToken {
+  /** The bearer token. */
   readonly token: string
+  /** Id of the session, by which its user can revoke it. */
   readonly loginId: string
   /** Instant in UTC. */
   readonly expiresAt: string
@@ -38,7 +44,9 @@ export interface IssuedToken {
 
 /** Content of a verified token of another issuer. */
 export interface ForeignToken {
+  /** Identifier of the issuer (`iss`). */
   readonly issuer: string
+  /** Subject identifier of the user at the issuer. */
   readonly sub: string
   /** Identifies its session at the issuer: `sid:...`, otherwise `jti:...`, otherwise `token:` and a digest of the token. */
   readonly sessionKey: string
@@ -46,10 +54,13 @@ export interface ForeignToken {
   readonly issuedAt: number
   /** Milliseconds since 1970. */
   readonly expiresAt: number
+  /** Granted scopes. */
   readonly scopes: readonly string[]
   /** Claims about the user; may be empty. */
   readonly claims: Readonly<Record<string, unknown>>
+  /** Id of the client that the token was issued to. */
   readonly client?: string | undefined
+  /** Project of the user; then only its bots can be called. */
   readonly project?: string | undefined
   /** Id of the Patient that `patient/` scopes apply to. */
   readonly patient?: string | undefined

@@ -8,13 +8,17 @@ import { sameDigest, sha256, TOKEN_PREFIX } from './token.js'
 export interface Principal {
   /** Subject identifier of the user. */
   readonly sub: string
+  /** Id of the session. */
   readonly loginId: string
+  /** Granted scopes. */
   readonly scopes: readonly string[]
   /** All stored claims of the user, whatever the scopes; the user-information endpoint selects among them. */
   readonly claims: Readonly<Record<string, unknown>>
   /** Expiry in milliseconds since 1970. */
   readonly expiresAt: number
+  /** Id of the client that the token was issued to. */
   readonly client?: string | undefined
+  /** Project of the user; then only its bots can be called. */
   readonly project?: string | undefined
   /** Id of the Patient that `patient/` scopes apply to. */
   readonly patient?: string | undefined

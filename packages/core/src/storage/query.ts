@@ -82,6 +82,7 @@ export interface SearchQuery {
    * send these; other adapters ignore them. Code that changes `where` must omit them.
    */
   readonly parameters?: readonly (readonly [name: string, value: string])[]
+  /** Sort keys, the most significant first. Equal resources are ordered by id; without keys, all are. */
   readonly sort?: readonly SortKey[]
   /** Maximum number of items in a page, at least 1; the adapter chooses a page size when absent. */
   readonly limit?: number
@@ -102,6 +103,7 @@ export interface Referring extends Pick<SearchQuery, 'type' | 'where' | 'paramet
 
 /** The query of a scan over a whole population: its matches, each with the resources that refer to it. */
 export interface ScanQuery extends Omit<SearchQuery, 'sort'> {
+  /** Other resources to read with the matches. Default none. */
   readonly referring?: readonly Referring[]
 }
 

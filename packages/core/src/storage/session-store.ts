@@ -1,8 +1,10 @@
 /** A user of the service, as shown by the user-information endpoint. */
 export interface UserRecord {
+  /** Subject identifier, unique within the service. */
   readonly sub: string
   /** Standard OpenID Connect claims by name; absent claims are left out. */
   readonly claims: Readonly<Record<string, unknown>>
+  /** Only an `active` user's sessions grant access. */
   readonly state: 'active' | 'disabled' | 'deleted'
   /** Raised by a global sign-out, by disabling and by deleting the user; sessions with a lower epoch are refused. */
   readonly epoch: number
@@ -17,21 +19,29 @@ export type SessionState = 'active' | 'revoked' | 'logged-out' | 'disabled' | 'd
 export interface SessionRecord {
   /** Random UUID; not a secret: it grants nothing without the owner's token. */
   readonly loginId: string
+  /** Subject identifier of the user. */
   readonly sub: string
   /** SHA-256 of the token (or of issuer and `jti`/`sid` for a foreign JWT), lower-case hex. */
   readonly digest: string
   readonly state: SessionState
   /** The user's epoch when the session was created. */
   readonly epoch: number
+  /** Granted scopes. */
   readonly scopes: readonly string[]
+  /** `User-Agent` of the client that started the session. */
   readonly userAgent?: string
+  /** Address of the client that started the session. */
   readonly remoteHost?: string
+  /** Method of authentication, for the session list. */
   readonly authMethod?: string
+  /** Id of the client that the token was issued to. */
   readonly client?: string
+  /** Project whose bots may be called, if only of one. */
   readonly project?: string
   /** Id of the Patient that the session is about. */
   readonly patient?: string
   readonly createdAt: number
+  /** Updated at most once a minute. */
   readonly lastUsedAt: number
   readonly expiresAt: number
 }

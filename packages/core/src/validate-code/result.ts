@@ -12,14 +12,17 @@ import type { ValidationIssue } from './issue.js'
 export interface ValidateCodeResult extends Explained {
   /** True if the code is valid: there is no error among the issues. */
   readonly result: boolean
+  /** Everything found, whether it makes the code invalid or not. */
   readonly issues: readonly ValidationIssue[]
   /** The given code; for a CodeableConcept, that of the first valid coding. */
   readonly code?: string | undefined
+  /** Code system of `code`. */
   readonly system?: string | undefined
   /** Version of the code system that was used. */
   readonly version?: string | undefined
   /** The display of the code in the requested language. */
   readonly display?: string | undefined
+  /** True for a code that the code system no longer uses. */
   readonly inactive?: boolean | undefined
   /** `retired`, `deprecated` ...; present for a code that should no longer be used. */
   readonly status?: string | undefined

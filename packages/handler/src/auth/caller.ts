@@ -12,7 +12,9 @@ export type Decision = 'allow' | 'deny' | 'hide'
 export interface PolicyQuestion {
   readonly principal: Principal
   readonly action: Action
+  /** Type of the resource. */
   readonly type: string
+  /** Id of the resource; absent where the request names none. */
   readonly id: string | undefined
 }
 

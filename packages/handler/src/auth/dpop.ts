@@ -7,6 +7,7 @@ import { checkHeader, jwtShape, type Replays } from './token-verifier.js'
 export interface DpopOptions {
   /** Store that remembers used proofs for 2 minutes. Default: the store of the sessions, which instances share. */
   readonly replays?: Replays
+  /** Default: the system's clock. */
   readonly now?: () => Date
 }
 

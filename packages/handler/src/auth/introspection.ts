@@ -35,7 +35,9 @@ export interface IntrospectionOptions {
   readonly clockTolerance?: number
   /** Claim that names the caller's project. */
   readonly projectClaim?: string
+  /** Default: the system's clock. */
   readonly now?: () => Date
+  /** Sends the requests to the issuer. Default: the global `fetch`. */
   readonly fetch?: typeof fetch
 }
 

@@ -10,6 +10,7 @@ export type JwtKeys = (
   | {
       /** Address of the issuer's JWKS, https. */
       readonly jwksUri: IssuerAddress
+      /** Allows `http` on the loopback interface. Default false. */
       readonly allowInsecureLoopback?: boolean
       /** Used to fetch the JWKS only. */
       readonly fetch?: typeof fetch

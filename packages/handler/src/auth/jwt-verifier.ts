@@ -21,6 +21,7 @@ export type JwtVerifierOptions = JwtKeys & {
   readonly clockTolerance?: number
   /** Claim that names the caller's project. */
   readonly projectClaim?: string
+  /** Default: the system's clock. */
   readonly now?: () => Date
 }
 

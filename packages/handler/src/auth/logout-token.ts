@@ -13,6 +13,7 @@ export type LogoutTokenOptions = JwtKeys & {
   readonly issuer: string
   /** Our client id at the issuer, which `aud` must contain. */
   readonly audience: string
+  /** Default: the system's clock. */
   readonly now?: () => Date
   /** Store that remembers the ids of tokens for 4 minutes. Default: the store of the sessions, which instances share. */
   readonly replays?: Replays

@@ -13,7 +13,9 @@ export interface Target {
 
 /** Limits on a request's target. */
 export interface TargetLimits {
+  /** Maximum length of path and query, in bytes. */
   readonly urlBytes: number
+  /** Maximum number of parameters in a query. */
   readonly queryParameters: number
 }
 

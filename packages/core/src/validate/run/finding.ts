@@ -8,6 +8,7 @@ export interface Finding {
   readonly severity: IssueSeverity
   /** R4 issue type. */
   readonly code: OutcomeIssue['code']
+  /** What is wrong, in a sentence. */
   readonly text: string
   /** FHIRPath of the element, with an index on every repeating element: `Patient.name[0].family`. Absent when the input is not a resource. */
   readonly expression?: string
