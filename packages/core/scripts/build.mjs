@@ -37,7 +37,7 @@ const ELSEWHERE = {
   foundations: ['src/fhirpath/model.ts'],
 }
 /** Files in no layer: what is loaded on demand with a library for signatures, and entries that lead to several layers. */
-const OUTSIDE = ['src/validate/rules/signature/verify-jws.ts', 'src/index.ts', 'src/operations/index.ts']
+const OUTSIDE = ['src/validate/rules/signature/check-jws.ts', 'src/index.ts', 'src/operations/index.ts']
 
 const home = resolve(dirname(fileURLToPath(import.meta.url)), '..')
 const dist = join(home, 'dist')

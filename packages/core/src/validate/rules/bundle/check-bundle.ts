@@ -5,7 +5,7 @@ import { childrenOf, textOf } from '../../run/nodes.js'
 import type { BundleEntry, BundleIndex } from '../../run/indexes.js'
 import type { Run, ResourceRule } from '../../run/run.js'
 import { bundleIndexWork, referenceOf } from '../reference/resolve-locally.js'
-import { linksIn, type EntryLink, type BundleCheck } from './entry-links.js'
+import { linksIn, type EntryLink, type BundleCheck, checkReachability, BUNDLE_ENTRY_UNREACHABLE } from './entry-links.js'
 import {
   checkEntryReferences,
   checkReferenceForms,
@@ -14,8 +14,6 @@ import {
   BUNDLE_REFERENCE_AMBIGUOUS,
 } from './entry-references.js'
 import { checkBundleLinks, checkFullUrls, BUNDLE_FULL_URL, BUNDLE_LINK, BUNDLE_STYLE_SHEET } from './full-urls-and-links.js'
-import { checkReachability, BUNDLE_ENTRY_UNREACHABLE } from './reachability.js'
-import { checkRequests, BUNDLE_REQUEST } from './requests.js'
 import { checkSearchSet, BUNDLE_SEARCH } from './search-set.js'
 
 const BUNDLE_HEADER: FindingDefinition = defineFinding(
@@ -41,6 +39,14 @@ const BY_TYPE: ReadonlyMap<string, readonly BundleRule[]> = new Map([
   ['transaction-response', [checkReferenceForms]],
   ['batch-response', [checkReferenceForms]],
 ])
+
+/** A request of a transaction or batch that does not fit its resource. */
+const BUNDLE_REQUEST: FindingDefinition = defineFinding(
+  'bundle-request',
+  'warning',
+  'business-rule',
+  'Send the resource that the request is about, to the url of its type and id.',
+)
 
 /** Bundles. */
 export const bundleRule: ResourceRule = {
@@ -115,4 +121,33 @@ function checkSigners({ run, bundle, index }: BundleCheck): void {
       })
     }
   }
+}
+
+/**
+ * Checks that requests which create or update have a resource, and name its type and id.
+ *
+ * @see https://hl7.org/fhir/R4/http.html#trules
+ */
+function checkRequests({ run, bundle }: BundleCheck): void {
+  for (const entry of childrenOf(run, bundle, 'entry')) {
+    for (const request of childrenOf(run, entry, 'request')) {
+      const text = problemOf(run, { request, resource: childrenOf(run, entry, 'resource')[0] })
+      if (text !== undefined) run.findings.report(BUNDLE_REQUEST, request, { text })
+    }
+  }
+}
+
+/** `Type`, `Type/id` or `Type?criteria`; other urls are of operations, or of other servers. */
+const ADDRESS = /^([A-Z][A-Za-z]*)(?:\/([A-Za-z0-9.-]{1,64}))?(?:\?|$)/
+
+function problemOf(run: Run, { request, resource }: { request: FhirNode; resource: FhirNode | undefined }): string | undefined {
+  const method = textOf(request, 'method')
+  const [, type, id] = ADDRESS.exec(textOf(request, 'url') ?? '') ?? []
+  if ((method !== 'POST' && method !== 'PUT') || type === undefined || run.model.type(type)?.kind !== 'resource') return undefined
+  if (resource === undefined) return `A ${method} to ${quoted(type)} needs a resource.`
+  if (resource.type.name !== type) return `The request is for ${quoted(type)}, but the resource is a ${resource.type.name}.`
+  const own = textOf(resource, 'id')
+  return method === 'PUT' && id !== undefined && own !== undefined && own !== id
+    ? `The request is for the id ${quoted(id)}, but the resource has the id ${quoted(own)}.`
+    : undefined
 }

@@ -12,8 +12,16 @@ import { pointerOf } from '../../run/patch.js'
 import type { Run, NodeRule } from '../../run/run.js'
 import { isAbsoluteUri } from '../primitive/uri.js'
 import { checkDisplay, DISPLAY_FINDINGS, isUsualDisplay } from './check-display.js'
-import { EXTERNAL, isNationalIdentifierType } from './special-systems.js'
-import { CODE_SYSTEM_UNKNOWN, CODING_SYSTEM_FORM, isLone, isUnbound, placeOfSystem, reportUnknownSystem } from './unknown-system.js'
+import {
+  EXTERNAL,
+  isNationalIdentifierType,
+  CODE_SYSTEM_UNKNOWN,
+  CODING_SYSTEM_FORM,
+  isLone,
+  isUnbound,
+  placeOfSystem,
+  reportUnknownSystem,
+} from './unknown-system.js'
 
 const CODE_UNKNOWN: FindingDefinition = defineFinding(
   'code-unknown',

@@ -1,11 +1,10 @@
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
+import type { CodeSystemProvider } from '../../../terminology/index.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import type { Run } from '../../run/run.js'
-import type { CodeSystemProvider } from '../../../terminology/index.js'
-import { CODE_SYSTEM_INCOMPLETE } from './code-system-meaning.js'
 import { CODE_SYSTEM_PROPERTY, type DeclaredProperty } from './code-system-properties.js'
 
 /** A code that is defined twice, or a property that names a code that does not exist. */
@@ -31,7 +30,7 @@ export const CODE_SYSTEM_SUPPLEMENT: FindingDefinition = defineFinding(
 )
 
 /** The data for checking the concepts of a CodeSystem. */
-export interface ConceptRules {
+interface ConceptRules {
   readonly properties: ReadonlyMap<string, DeclaredProperty>
   /** All codes of the code system. */
   readonly codes: ReadonlySet<string>
@@ -195,4 +194,33 @@ function checkReference(check: ConceptCheck, property: FhirNode, { declared, val
 /** Whether the supplemented code system has a code; true when not all its content is available. */
 function isKnown({ supplemented }: ConceptCheck, code: string): boolean {
   return supplemented === undefined || supplemented.find(code) !== undefined
+}
+
+/** A code system without information that users of its codes need. */
+export const CODE_SYSTEM_INCOMPLETE: FindingDefinition = defineFinding(
+  'code-system-incomplete',
+  'warning',
+  'business-rule',
+  'Add the elements that a code system of its kind should have.',
+)
+
+/** HL7's own code systems must follow a stricter rule. */
+export function isOfHl7(system: JsonObject): boolean {
+  return /(?:hl7|fhir)\.org/.test(stringAt(system, 'url') ?? '')
+}
+
+/** Checks that a code system states how complete its content is, whether case matters, and what the hierarchy means. */
+export function checkMeaning(run: Run, node: FhirNode, system: JsonObject): void {
+  const isStrict = isOfHl7(system)
+  const say = (name: string, why: string, severity: 'error' | 'warning' | 'information'): void =>
+    run.findings.report(CODE_SYSTEM_INCOMPLETE, node, {
+      text: `The code system should have ${name}, which states ${why}.`,
+      severity,
+      ...(system[`_${name}`] !== undefined && { at: name }),
+    })
+  const usual = isStrict ? 'warning' : 'information'
+  if (system['content'] === undefined) say('content', 'how much of it is here', isStrict ? 'error' : 'warning')
+  if (system['caseSensitive'] === undefined) say('caseSensitive', 'whether codes are case-sensitive', usual)
+  const isNested = objectsAt(system, 'concept').some((concept) => objectsAt(concept, 'concept').length > 0)
+  if (isNested && system['hierarchyMeaning'] === undefined) say('hierarchyMeaning', 'what the hierarchy of concepts means', usual)
 }

@@ -1,14 +1,20 @@
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
-import { isObject, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
+import { isObject, objectsAt, stringAt, type JsonObject, objectAt } from '../../../json/index.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run, ResourceRule } from '../../run/run.js'
-import { EXTERNAL } from '../codes/special-systems.js'
+import { EXTERNAL } from '../codes/unknown-system.js'
 import { INVARIANT } from '../constraint/invariant.js'
-import { allCodesProblem, CODE_SYSTEM_VALUE_SET } from './all-codes.js'
-import { checkConcepts, CODE_SYSTEM_CODE, CODE_SYSTEM_DESIGNATION, CODE_SYSTEM_SUPPLEMENT } from './code-system-concepts.js'
-import { CODE_SYSTEM_INCOMPLETE, checkMeaning, isOfHl7 } from './code-system-meaning.js'
+import {
+  checkConcepts,
+  CODE_SYSTEM_CODE,
+  CODE_SYSTEM_DESIGNATION,
+  CODE_SYSTEM_SUPPLEMENT,
+  CODE_SYSTEM_INCOMPLETE,
+  checkMeaning,
+  isOfHl7,
+} from './code-system-concepts.js'
 import { CODE_SYSTEM_PROPERTY, propertiesOf } from './code-system-properties.js'
 
 const CODE_SYSTEM_CONTENT: FindingDefinition = defineFinding(
@@ -29,6 +35,14 @@ const CODE_SYSTEM_CONTAINED: FindingDefinition = defineFinding(
   'information',
   'business-rule',
   'Publish the code system by itself: codings refer to it by its url, which leads to no contained resource.',
+)
+
+/** A `CodeSystem.valueSet` that is not exactly all codes. */
+const CODE_SYSTEM_VALUE_SET: FindingDefinition = defineFinding(
+  'code-system-value-set',
+  'error',
+  'business-rule',
+  'Let valueSet be a value set that includes the whole code system and nothing else.',
 )
 
 /** CodeSystems. */
@@ -214,4 +228,19 @@ function checkContained(run: Run, node: FhirNode): void {
     run.findings.report(CODE_SYSTEM_CONTAINED, node, {
       text: 'Codings refer to code systems by url, so a code system should not be contained.',
     })
+}
+
+/**
+ * Why a ValueSet is not the value set of all codes of a code system, to follow its name; `undefined` when it is.
+ *
+ * @param count Number of concepts of the code system.
+ */
+function allCodesProblem(valueSet: JsonObject, url: string | undefined, count: number): string | undefined {
+  const [include, ...others] = objectsAt(objectAt(valueSet, 'compose'), 'include')
+  if (include === undefined || others.length > 0) return 'does not have a single include'
+  if (stringAt(include, 'system') !== url) return `includes another code system, ${stringAt(include, 'system') ?? 'none'}`
+  if (['valueSet', 'concept', 'filter'].some((name) => include[name] !== undefined)) return 'does not include the whole code system'
+  const expansion = objectAt(valueSet, 'expansion')
+  const listed = objectsAt(expansion, 'contains').length
+  return expansion === undefined || listed === count ? undefined : `has an expansion of ${listed} codes, but there are ${count}`
 }

@@ -5,8 +5,7 @@ import type { CodeList } from '../../run/definitions.js'
 import { defineFinding, type Finding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run, ResourceRule } from '../../run/run.js'
-import { EXTERNAL } from '../codes/special-systems.js'
-import { otherKindOf } from './other-kind.js'
+import { EXTERNAL, otherKindOf } from '../codes/unknown-system.js'
 
 const CONCEPT_MAP_CODE: FindingDefinition = defineFinding(
   'concept-map-code',

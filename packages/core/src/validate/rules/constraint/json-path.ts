@@ -104,3 +104,129 @@ function lengthOf(member: unknown): number {
   if (member === undefined || member === null || typeof member === 'function') return 0
   return Array.isArray(member) ? member.length : 1
 }
+
+/** The objects that a path leads to. */
+interface JsonItems {
+  /** The type of all of them. */
+  readonly type: TypeDefinition
+  /** Adds the objects. False when JSON alone cannot determine them, or there are too many. */
+  readonly addTo: (value: JsonObject, into: JsonObject[]) => boolean
+}
+
+/** Creates the test whether a criterion holds for an item; `undefined` when JSON alone cannot decide. */
+export type MakeCriterion = (criterion: Ast, typed: TypedValue) => (item: JsonObject) => boolean | undefined
+
+/** Maximum number of items. More are left to the evaluation, which lets other requests run. */
+const MOST_ITEMS = 1_000
+
+/** The objects of a path with selections, such as `element.where(min = 1).first()`; `undefined` for other expressions. */
+export function itemsAt(ast: Ast, typed: TypedValue, criterion: MakeCriterion): JsonItems | undefined {
+  if (ast.kind === 'member') return membersAt(ast, typed, criterion)
+  if (ast.kind === 'binary') return ast.operator === '|' ? unionOf(ast, typed, criterion) : undefined
+  if (ast.kind !== 'call' || ast.target === undefined) return undefined
+  const among = itemsAt(ast.target, typed, criterion)
+  if (among === undefined || isTrace(ast.name, ast.args)) return among
+  const [only, ...others] = ast.args
+  if (ast.name === 'first' && only === undefined) return firstOf(among)
+  if (ast.name !== 'where' || only === undefined || others.length > 0) return undefined
+  return selected(among, criterion(only, { model: typed.model, type: among.type }))
+}
+
+/** The objects of two paths joined by `|`. FHIRPath counts equal items once, this function each; whether there are any is the same. */
+function unionOf({ left, right }: Ast & { kind: 'binary' }, typed: TypedValue, criterion: MakeCriterion): JsonItems | undefined {
+  const [first, second] = [itemsAt(left, typed, criterion), itemsAt(right, typed, criterion)]
+  if (first === undefined || second === undefined || first.type !== second.type) return undefined
+  return { type: first.type, addTo: (value, into) => first.addTo(value, into) && second.addTo(value, into) }
+}
+
+function membersAt(ast: Ast & { kind: 'member' }, typed: TypedValue, criterion: MakeCriterion): JsonItems | undefined {
+  const { name, target } = ast
+  if (target === undefined) return itemsIn(typed, name)
+  if (target.kind === 'binary') {
+    const [left, right] = [target.left, target.right].map((side): Ast => ({ ...ast, target: side }))
+    return left && right && itemsAt({ ...target, left, right }, typed, criterion)
+  }
+  if (target.kind === 'call' && target.name === 'children' && target.target === undefined) return grandchildren(typed, name)
+  const outer = itemsAt(target, typed, criterion)
+  const inner = outer && itemsIn({ model: typed.model, type: outer.type }, name)
+  return outer && inner && { type: inner.type, addTo: (value, into) => addWithin(value, outer, inner, into) }
+}
+
+function addWithin(value: JsonObject, outer: JsonItems, inner: JsonItems, into: JsonObject[]): boolean {
+  const around: JsonObject[] = []
+  return outer.addTo(value, around) && around.every((one) => inner.addTo(one, into))
+}
+
+/** The objects of one element. */
+function itemsIn({ model, type }: TypedValue, name: string): JsonItems | undefined {
+  const slot = onlySlot(type, name)
+  const inner = slot && model.type(slot.type)
+  return slot === undefined || inner?.kind !== 'complex'
+    ? undefined
+    : { type: inner, addTo: (value, into) => addObjects(value, slot, into) }
+}
+
+function addObjects(holder: JsonObject, { jsonName, siblingName }: ElementSlot, into: JsonObject[]): boolean {
+  const member = holder[jsonName]
+  if (holder[siblingName] !== undefined) return false
+  if (member === undefined) return true
+  for (const one of Array.isArray(member) ? member : [member]) {
+    if (!isObject(one) || into.length >= MOST_ITEMS) return false
+    into.push(one)
+  }
+  return true
+}
+
+/** `children().name`, if all children that can have this element have it with one type. Resources inside cannot be decided. */
+function grandchildren({ model, type }: TypedValue, name: string): JsonItems | undefined {
+  const steps: { readonly outer: ElementSlot; readonly inner: JsonItems }[] = []
+  const resources: string[] = []
+  for (const slot of type.members.values()) {
+    const child = model.type(slot.type)
+    if (child?.kind === 'resource') resources.push(slot.jsonName)
+    if (child === undefined || child.kind === 'resource' || !child.elements.has(name)) continue
+    const inner = child.kind === 'complex' && !slot.isChoice ? itemsIn({ model, type: child }, name) : undefined
+    if (inner === undefined || (steps[0] !== undefined && steps[0].inner.type !== inner.type)) return undefined
+    steps.push({ outer: slot, inner })
+  }
+  const found = steps[0]?.inner.type
+  if (found === undefined) return undefined
+  return {
+    type: found,
+    addTo: (value, into) =>
+      resources.every((one) => value[one] === undefined) && steps.every(({ outer, inner }) => addThrough(value, outer, inner, into)),
+  }
+}
+
+function addThrough(value: JsonObject, outer: ElementSlot, inner: JsonItems, into: JsonObject[]): boolean {
+  const around: JsonObject[] = []
+  return addObjects(value, outer, around) && around.every((one) => inner.addTo(one, into))
+}
+
+function firstOf({ type, addTo }: JsonItems): JsonItems {
+  return {
+    type,
+    addTo: (value, into) => {
+      const all: JsonObject[] = []
+      if (!addTo(value, all)) return false
+      into.push(...all.slice(0, 1))
+      return true
+    },
+  }
+}
+
+function selected({ type, addTo }: JsonItems, holds: (item: JsonObject) => boolean | undefined): JsonItems {
+  return {
+    type,
+    addTo: (value, into) => {
+      const all: JsonObject[] = []
+      if (!addTo(value, all)) return false
+      for (const one of all) {
+        const isSelected = holds(one)
+        if (isSelected === undefined) return false
+        if (isSelected) into.push(one)
+      }
+      return true
+    },
+  }
+}

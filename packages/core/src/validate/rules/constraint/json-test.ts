@@ -3,8 +3,7 @@ import { constantOf, parseFhirPath, type Ast, type TypeDefinition, type TypeMode
 import { isObject, type JsonObject } from '../../../json/index.js'
 import { compileRegex } from '../../../regex/index.js'
 import type { JsonTest } from '../../run/element-rule.js'
-import { itemsAt, type MakeCriterion } from './json-items.js'
-import { countAt, isTrace, namesOf, onlySlot, type Count, type TypedValue } from './json-path.js'
+import { itemsAt, type MakeCriterion, countAt, isTrace, namesOf, onlySlot, type Count, type TypedValue } from './json-path.js'
 import { added, compared, COMPARISONS, EMPTY, LOGIC, negated, OPEN, truthOf, type Read, type Value } from './json-values.js'
 
 /**

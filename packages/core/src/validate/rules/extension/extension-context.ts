@@ -9,8 +9,9 @@ import type { ExtensionContext, ExtensionRule, Profile } from '../../run/element
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { isCanonicalResource } from '../../run/nodes.js'
 import { resourceOf, type Run, type NodeRule } from '../../run/run.js'
+import { rootsOf } from '../../run/profile-roots.js'
 import { expressionContext } from '../constraint/expression-context.js'
-import { isInProfile, isProfileUnknown, profileContext } from './profile-context.js'
+import { conforms } from '../profile/conforms.js'
 
 /** An extension where its definition does not allow it. */
 export const EXTENSION_CONTEXT: FindingDefinition = defineFinding(
@@ -198,4 +199,39 @@ function typeNames(run: Run, name: string): readonly string[] {
   for (let type = run.model.type(name); type !== undefined; type = type.base === undefined ? undefined : run.model.type(type.base))
     names.push(type.name)
   return names
+}
+
+/**
+ * A context that is an element of a profile: the canonical of the profile, `#`, and the id of the element.
+ *
+ * @see https://hl7.org/fhir/R4/defining-extensions.html#context
+ */
+interface ProfileContext {
+  readonly canonical: string
+  readonly element: string
+}
+
+/** Reads the expression of a context; `undefined` for one that is not about a profile. */
+export function profileContext(expression: string): ProfileContext | undefined {
+  const end = expression.indexOf('#')
+  return end > 0 && expression.includes(':') ? { canonical: expression.slice(0, end), element: expression.slice(end + 1) } : undefined
+}
+
+/** True if the profile is not known. */
+function isProfileUnknown(run: Run, { canonical }: ProfileContext): boolean {
+  return run.definitions.profile(canonical) === undefined
+}
+
+/**
+ * Whether a node is the element of the profile, and conforms to the profile's requirements on it.
+ *
+ * @param names The names by which contexts can mean the node.
+ */
+function isInProfile(run: Run, node: FhirNode, { context, names }: { context: ProfileContext; names: readonly string[] }): boolean {
+  const profile = run.definitions.profile(context.canonical)
+  if (profile === PENDING) return true
+  const rule = profile?.elements.get(context.element)
+  if (profile === undefined || rule === undefined || !names.includes(rule.path.replace('[x]', ''))) return false
+  const rules = rule.path.includes('.') ? [rule] : rootsOf(run, profile)
+  return conforms(run, node, { rules, key: `${context.canonical}#${context.element}` })
 }

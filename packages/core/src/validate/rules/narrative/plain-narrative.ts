@@ -1,5 +1,14 @@
-import { ELEMENTS, isAllowedAttribute, isLoadingStyle, unescaped, unknownEntity } from './allowed-markup.js'
-import { contentProblem, elementNamed, elementProblems, type MarkupElement } from './element-places.js'
+import {
+  ELEMENTS,
+  isAllowedAttribute,
+  isLoadingStyle,
+  unescaped,
+  unknownEntity,
+  contentProblem,
+  elementNamed,
+  elementProblems,
+  type MarkupElement,
+} from './allowed-markup.js'
 import { isLinkAttribute, NAMESPACE, type Narrative } from './read-narrative.js'
 import { hashOf, nameAt, quoteEnd, spaceEnd } from './xhtml-tokens.js'
 

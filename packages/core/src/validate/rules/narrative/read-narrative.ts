@@ -1,8 +1,17 @@
 import { quoted } from '../../../errors/index.js'
 import { finished, type Work } from '../../../work/index.js'
-import { isAllowedAttribute, isLoadingStyle, unescaped, unknownEntity } from './allowed-markup.js'
-import { contentProblem, elementNamed, elementProblems, type MarkupElement } from './element-places.js'
-import { linkProblem, schemeOf } from './links.js'
+import {
+  isAllowedAttribute,
+  isLoadingStyle,
+  unescaped,
+  unknownEntity,
+  contentProblem,
+  elementNamed,
+  elementProblems,
+  type MarkupElement,
+  linkProblem,
+  schemeOf,
+} from './allowed-markup.js'
 import { emptyToken, readToken, type XhtmlAttribute, type XhtmlToken } from './xhtml-tokens.js'
 
 /** The namespace of XHTML. */

@@ -5,7 +5,7 @@ import { conceptTexts, foldTerm } from '../../../terminology/index.js'
 import { extensionValues } from '../../profile/value-rule.js'
 import type { CodeList, GivenCode } from '../../run/definitions.js'
 import { defineFinding, type FindingDefinition, type Finding } from '../../run/finding.js'
-import { VALUE_SET_CIRCULAR, VALUE_SET_UNKNOWN, VALUE_SET_UNUSABLE } from '../codes/value-set-problems.js'
+import { VALUE_SET_CIRCULAR, VALUE_SET_UNKNOWN, VALUE_SET_UNUSABLE } from '../codes/bound-codes.js'
 import { sameAnswer, typedMember } from './enablement.js'
 import type { FormItem, ResponseItem, ResponseCheck, ValuedAnswer } from './form.js'
 

@@ -5,8 +5,7 @@ import type { ElementRule } from '../../run/element-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { emptyIndexes } from '../../run/indexes.js'
 import type { DemandRule, MetTest, Run } from '../../run/run.js'
-import { isAllowed, isOwnType, isUnknown, namesOf, targetProfilesOf, type Target } from './allowed-targets.js'
-import { REFERENCE, typeIn } from './check-reference.js'
+import { isAllowed, isOwnType, isUnknown, namesOf, targetProfilesOf, type Target, REFERENCE, typeIn } from './check-reference.js'
 import { containerOf, entryAround, referenceOf, resolveLocally } from './resolve-locally.js'
 
 const REFERENCE_TARGET: FindingDefinition = defineFinding(

@@ -1,7 +1,8 @@
-import type { FhirNode } from '../../../fhirpath/index.js'
+import { type FhirNode, pushSlot, type ElementSlot } from '../../../fhirpath/index.js'
 import { isObject, type JsonObject } from '../../../json/index.js'
 import type { Run } from '../../run/run.js'
-import { canonicalXml } from './canonical-xml.js'
+import { numberTextOf } from '../../run/nodes.js'
+import { readXml, declaredPrefix, localName, namespacesIn, type XmlElement } from './read-xml.js'
 
 /** Members that the canonical forms leave out of the signed Bundle, besides its signature. */
 const LEFT_OUT: ReadonlyMap<string, readonly string[]> = new Map([
@@ -49,4 +50,130 @@ function canonicalJson({ numberText }: Run, resource: JsonObject, omitted: reado
     if (isObject(value)) return textOfObject(value, [])
     return (typeof value === 'number' ? numberText(parent, key) : undefined) ?? JSON.stringify(value)
   }
+}
+
+const FHIR = 'http://hl7.org/fhir'
+const NAMESPACES: ReadonlyMap<string, string> = new Map([['', FHIR]])
+
+/**
+ * The XML of a resource that its signature covers: elements in the order of the definition, no white space between them, no comments.
+ *
+ * @param omitted Names of members of the resource that are left out.
+ * @see https://hl7.org/fhir/R4/xml.html#canonical
+ */
+function canonicalXml(run: Run, resource: FhirNode, omitted: readonly string[]): string {
+  return element(resource.type.name, resource, { declarations: [['xmlns', FHIR]], omitted })
+
+  function element(name: string, node: FhirNode, { declarations = [], omitted: left = [] }: Options = {}): string {
+    const attributes: (readonly [name: string, value: string])[] = [...declarations]
+    const content: string[] = []
+    for (const slot of node.type.members.values()) {
+      if (left.includes(slot.jsonName)) continue
+      if (isAttribute(node, slot)) attributes.push(...childrenIn(node, slot).map((child) => [slot.jsonName, valueText(child)] as const))
+      else content.push(...childrenIn(node, slot).map((child) => member(slot.jsonName, child)))
+    }
+    if (node.type.kind === 'primitive' && node.value !== undefined) attributes.push(['value', valueText(node)])
+    return canonicalTag(name, attributes, content.join(''))
+  }
+
+  function member(name: string, node: FhirNode): string {
+    if (node.type.kind === 'resource') return canonicalTag(name, [], element(node.type.name, node))
+    return node.type.name === 'xhtml' ? narrative(valueText(node)) : element(name, node)
+  }
+
+  function childrenIn(node: FhirNode, slot: ElementSlot): readonly FhirNode[] {
+    const into: FhirNode[] = []
+    pushSlot(run.model, node, { slot, into })
+    return into
+  }
+
+  function valueText(node: FhirNode): string {
+    return typeof node.value === 'number' ? numberTextOf(run, node, node.value) : String(node.value)
+  }
+}
+
+interface Options {
+  readonly declarations?: readonly (readonly [name: string, value: string])[]
+  readonly omitted?: readonly string[]
+}
+
+/** A narrative in canonical form; one that is not well-formed is signed as it is. */
+function narrative(text: string): string {
+  const div = readXml(text, NAMESPACES)
+  return div === undefined ? text : canonicalElement(div, 'inclusive', NAMESPACES)
+}
+
+/** True for members that are attributes in XML: the id of an element, but not of a resource, and the url of an extension. */
+function isAttribute({ type }: FhirNode, { jsonName }: ElementSlot): boolean {
+  return (jsonName === 'id' && type.kind !== 'resource') || (jsonName === 'url' && type.name === 'Extension')
+}
+
+/** Which namespaces the canonical form of an element declares: all that are in scope, or only those that its names use. */
+export type CanonicalXmlMethod = 'inclusive' | 'exclusive'
+
+/**
+ * An element in canonical form, without comments.
+ *
+ * @param written The namespaces that the output already declares around the element.
+ * @see https://www.w3.org/TR/xml-c14n/ and https://www.w3.org/TR/xml-exc-c14n/
+ */
+export function canonicalElement(
+  element: XmlElement,
+  method: CanonicalXmlMethod,
+  written: ReadonlyMap<string, string> = NOTHING_WRITTEN,
+): string {
+  const namespaces = namespacesIn(element)
+  const needed = method === 'inclusive' ? [...namespaces.keys()] : usedPrefixes(element)
+  const declared = needed.filter((prefix) => namespaces.get(prefix) !== undefined && namespaces.get(prefix) !== written.get(prefix))
+  const within = new Map([...written, ...declared.map((prefix) => [prefix, namespaces.get(prefix) ?? ''] as const)])
+  const declarations = declared
+    .toSorted()
+    .map((prefix) => [prefix === '' ? 'xmlns' : `xmlns:${prefix}`, namespaces.get(prefix) ?? ''] as const)
+  const attributes = element.attributes
+    .filter(({ name }) => declaredPrefix(name) === undefined)
+    .map(({ name, value }) => ({ name, value, order: attributeOrder(name, namespaces) }))
+    .toSorted((one, other) => (one.order < other.order ? -1 : 1))
+    .map(({ name, value }) => [name, value] as const)
+  const content = element.children.map((child) =>
+    typeof child === 'string' ? canonicalText(child) : canonicalElement(child, method, within),
+  )
+  return canonicalTag(element.name, [...declarations, ...attributes], content.join(''))
+}
+
+const NOTHING_WRITTEN: ReadonlyMap<string, string> = new Map([['', '']])
+
+/** Writes an element from its attributes, which must be in order, and its canonical content. */
+function canonicalTag(name: string, attributes: readonly (readonly [name: string, value: string])[], content: string): string {
+  return `<${name}${attributes.map(([attribute, value]) => ` ${attribute}="${canonicalAttribute(value)}"`).join('')}>${content}</${name}>`
+}
+
+/** The sort key of an attribute: attributes are ordered by namespace, those without first, and then by name. */
+function attributeOrder(name: string, namespaces: ReadonlyMap<string, string>): string {
+  const prefix = prefixOf(name)
+  return `${prefix === '' ? '' : (namespaces.get(prefix) ?? prefix)} ${localName(name)}`
+}
+
+function usedPrefixes({ name, attributes }: XmlElement): readonly string[] {
+  const ofAttributes = attributes
+    .filter((attribute) => declaredPrefix(attribute.name) === undefined)
+    .map((attribute) => prefixOf(attribute.name))
+  return [...new Set([prefixOf(name), ...ofAttributes.filter((prefix) => prefix !== '')])]
+}
+
+function prefixOf(name: string): string {
+  return name.slice(0, Math.max(0, name.indexOf(':')))
+}
+
+function canonicalAttribute(value: string): string {
+  return value
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll('\t', '&#x9;')
+    .replaceAll('\n', '&#xA;')
+    .replaceAll('\r', '&#xD;')
+}
+
+function canonicalText(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('\r', '&#xD;')
 }

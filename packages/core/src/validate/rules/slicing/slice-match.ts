@@ -8,7 +8,6 @@ import { codedFits } from '../codes/bound-codes.js'
 import { conforms } from '../profile/conforms.js'
 import { referenceOf, resolveLocally } from '../reference/resolve-locally.js'
 import { contains, equals } from '../value/compare-json.js'
-import { generalRule } from './general-rule.js'
 
 /** The nodes and the slice's rules at one place of a discriminator's path. */
 interface DiscriminatorTarget {
@@ -231,4 +230,32 @@ export function isInNamedSlice(run: Run, node: FhirNode, { profile: canonical, n
     if (slice !== undefined) return isInSlice(run, node, { slice, same: [], discriminators: slicing?.discriminators ?? [] })
   }
   return undefined
+}
+
+/** An element of a type, a nested one such as `Patient.contact` too. */
+export interface TypeElement {
+  readonly type: string
+  readonly name: string
+}
+
+/**
+ * The rule of FHIR's own types for the element at the end of a discriminator's path; `undefined` when the path goes through a choice, or has other steps than
+ * elements.
+ */
+export function generalRule(run: Run, from: TypeElement, steps: readonly DiscriminatorStep[]): ElementRule | undefined | Pending {
+  let at = from
+  for (const step of steps) {
+    const [only, second] = run.model.type(at.type)?.elements.get(at.name) ?? []
+    if (step.kind !== 'child' || only === undefined || second !== undefined) return undefined
+    at = { type: only.type, name: step.name }
+  }
+  return elementRule(run, at)
+}
+
+function elementRule(run: Run, { type, name }: TypeElement): ElementRule | undefined | Pending {
+  const [whole = ''] = type.split('.', 1)
+  const definition = run.definitions.baseType(whole)
+  if (definition === undefined || definition === PENDING) return definition
+  const { children } = whole === type ? definition.root : (definition.elements.get(type) ?? definition.root)
+  return children.get(name)
 }

@@ -3,8 +3,7 @@ import { PENDING } from '../../../fhirpath/index.js'
 import type { DiscriminatorStep } from '../../profile/discriminator-path.js'
 import type { BindingRule, Discriminator, ElementRule } from '../../run/element-rule.js'
 import type { Run } from '../../run/run.js'
-import { generalRule, type TypeElement } from './general-rule.js'
-import type { SliceQuestion } from './slice-match.js'
+import { generalRule, type TypeElement, type SliceQuestion } from './slice-match.js'
 
 /** Why it cannot be decided which nodes are in a slice, as the end of a sentence; `undefined` when its definition is sound. */
 export function sliceObstacle(run: Run, element: TypeElement, { slice, same, discriminators }: SliceQuestion): string | undefined {

@@ -6,14 +6,12 @@ import { childrenOf, textOf } from '../../run/nodes.js'
 import { resourceOf, type Run } from '../../run/run.js'
 import { DEFINITION_SNAPSHOT } from '../profile/applied-profiles.js'
 import { expressionProblem } from '../expression/expression-problem.js'
-import { checkBinding } from './check-element-binding.js'
+import { checkBinding, checkCharacteristics, checkTypeProfiles, DEFINITION_TYPE_PROFILE } from './check-types.js'
 import { elementAtPath, stepInto } from '../../profile/element-at-path.js'
-import { checkChanges, isMarked } from './check-changes.js'
+import { checkChanges, isMarked, checkConstraintKeys, checkRestrictions, DEFINITION_EXPRESSION } from './check-changes.js'
 import { checkSlices } from './check-slices.js'
 import { slicedElements } from './slice-numbers.js'
 import { snapshotProblem } from './snapshot-problem.js'
-import { checkConstraintKeys, checkRestrictions, DEFINITION_EXPRESSION } from './check-restrictions.js'
-import { checkCharacteristics, checkTypeProfiles, DEFINITION_TYPE_PROFILE } from './check-types.js'
 import {
   checkDiscriminators,
   isSingle,

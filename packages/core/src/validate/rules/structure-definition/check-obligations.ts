@@ -1,12 +1,13 @@
 import { quoted } from '../../../errors/index.js'
 import { pathOf, PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { extensionAt, isObject, objectAt, stringAt, type JsonObject } from '../../../json/index.js'
+import { TYPE_URL } from '../../../text/index.js'
 import { ADDITIONAL_BINDINGS } from '../../profile/value-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
-import { TYPE_URL } from '../../../text/index.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
 import { snapshotOf } from './built-snapshot.js'
+import { complianceProblems } from './compliance.js'
 
 /** A statement that an obligation profile must not make. */
 export const DEFINITION_OBLIGATION: FindingDefinition = defineFinding(
@@ -17,11 +18,7 @@ export const DEFINITION_OBLIGATION: FindingDefinition = defineFinding(
 )
 
 const TOOLS = 'http://hl7.org/fhir/tools/StructureDefinition/'
-const FLAGS: ReadonlySet<unknown> = new Set([
-  `${TYPE_URL}obligation-profile`,
-  `${TYPE_URL}obligation-profile-flag`,
-  `${TOOLS}obligation-profile`,
-])
+const FLAGS = [`${TYPE_URL}obligation-profile`, `${TYPE_URL}obligation-profile-flag`, `${TOOLS}obligation-profile`]
 const OBLIGATIONS: ReadonlySet<unknown> = new Set([`${TYPE_URL}obligation`, `${TOOLS}obligation`])
 /** The members that an element of an obligation profile may have besides its obligations. */
 const ALLOWED: ReadonlySet<string> = new Set(['id', 'path', 'min', 'max', 'mustSupport', 'binding'])
@@ -55,7 +52,7 @@ export async function checkObligations(run: Run, definition: FhirNode, different
 }
 
 function isFlag({ value }: FhirNode): boolean {
-  return isObject(value) && FLAGS.has(value['url']) && value['valueBoolean'] === true
+  return isObject(value) && FLAGS.some((flag) => flag === value['url']) && value['valueBoolean'] === true
 }
 
 function membersOf(run: Run, node: FhirNode): readonly (readonly [name: string, member: FhirNode])[] {
@@ -117,4 +114,63 @@ function indexedPath(node: FhirNode): string {
   if (parent === undefined || slot === undefined || node.type.name === 'ElementDefinition') return pathOf(node)
   const choice = slot.isChoice ? `.ofType(${slot.type})` : ''
   return `${indexedPath(parent)}.${slot.name}[${Math.max(index, 0)}]${choice}`
+}
+
+const INHERITS: ReadonlySet<unknown> = new Set([`${TYPE_URL}inherit-obligations`, `${TOOLS}inherit-obligations`])
+
+/** Checks that inherited obligations are those of an obligation profile on the same base, and that a profile complies with those that it names. */
+export async function checkInheritance(run: Run, definition: FhirNode, built: readonly JsonObject[] | undefined): Promise<void> {
+  for (const extension of childrenOf(run, definition, 'extension')) {
+    const url = textOf(extension, 'url')
+    if (url === `${TYPE_URL}structuredefinition-compliesWithProfile`) await checkClaim({ run, definition, extension, own: built })
+    if (!INHERITS.has(url)) continue
+    const text = inheritanceProblem(run, definition, extension)
+    if (text !== undefined) run.findings.report(DEFINITION_OBLIGATION, extension, { text })
+  }
+}
+
+function inheritanceProblem(run: Run, definition: FhirNode, extension: FhirNode): string | undefined {
+  const [value] = childrenOf(run, extension, 'value')
+  if (typeof value?.value !== 'string') return 'It does not say which obligations are inherited.'
+  const found = run.definitions.definition('StructureDefinition', value.value)
+  if (found === PENDING) return undefined
+  if (found === undefined) return `The obligation profile ${quoted(value.value)} could not be found.`
+  if (!FLAGS.some((flag) => extensionAt(found, flag)?.['valueBoolean'] === true))
+    return `The profile ${quoted(value.value)} is not marked as an obligation profile.`
+  const [own, theirs] = [textOf(definition, 'baseDefinition'), stringAt(found, 'baseDefinition')]
+  return own === theirs ? undefined : `The obligation profile is on ${quoted(theirs ?? '')}, but this one on ${quoted(own ?? '')}.`
+}
+
+interface Claim {
+  readonly run: Run
+  readonly definition: FhirNode
+  readonly extension: FhirNode
+  /** The elements of the profile's snapshot. */
+  readonly own: readonly JsonObject[] | undefined
+}
+
+async function checkClaim({ run, definition, extension, own }: Claim): Promise<void> {
+  const [value] = childrenOf(run, extension, 'value')
+  if (typeof value?.value !== 'string') return
+  const say = (text: string, severity?: 'warning'): void =>
+    run.findings.report(DEFINITION_OBLIGATION, definition, { text, ...(severity !== undefined && { severity }) })
+  const found = run.definitions.definition('StructureDefinition', value.value)
+  if (found === undefined) return say(`The profile ${quoted(value.value)} could not be found, so compliance with it is not checked.`)
+  const claimed = await snapshotOf(run, value.value)
+  if (found === PENDING || claimed === undefined || claimed === PENDING || own === undefined) return
+  if (found['type'] !== textOf(definition, 'type'))
+    return say(`The profile does not comply with ${quoted(value.value)}, which is of type ${quoted(String(found['type']))}.`)
+  const problems = await complianceProblems({ run, own, claimed })
+  const certain = problems.filter(({ isCertain }) => isCertain)
+  if (certain.length > 0) say(`The profile does not comply with ${quoted(value.value)}: ${listed(certain)}.`)
+  else if (problems.length > 0)
+    say(`Whether the profile complies with ${quoted(value.value)} is not known: ${listed(problems)}.`, 'warning')
+}
+
+const MOST_NAMED = 5
+
+function listed(problems: readonly { readonly text: string }[]): string {
+  const rest = problems.length - MOST_NAMED
+  const named = problems.slice(0, MOST_NAMED).map(({ text }) => text)
+  return [...named, ...(rest > 0 ? [`and ${rest} more`] : [])].join('; ')
 }

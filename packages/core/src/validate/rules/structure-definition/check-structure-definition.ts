@@ -5,16 +5,16 @@ import { TYPE_URL } from '../../run/element-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run, ResourceRule } from '../../run/run.js'
-import { profileContext } from '../extension/profile-context.js'
-import { DEFINITION_SNAPSHOT } from '../profile/applied-profiles.js'
-import { checkElements, checkSnapshotExpressions, DEFINITION_PATH, DEFINITION_MUST_SUPPORT } from './check-elements.js'
-import { checkObligations, DEFINITION_OBLIGATION } from './check-obligations.js'
-import { checkContextInvariants, checkInheritance } from './check-claims.js'
-import { checkSnapshot } from './check-snapshot.js'
-import { DEFINITION_VALUE } from './check-changes.js'
-import { DEFINITION_RESTRICTION, DEFINITION_EXPRESSION } from './check-restrictions.js'
-import { DEFINITION_BINDING, DEFINITION_TYPE_PROFILE } from './check-types.js'
 import { elementAtPath, type ElementAtPath } from '../../profile/element-at-path.js'
+import { expressionProblem } from '../expression/expression-problem.js'
+import { profileContext } from '../extension/extension-context.js'
+import { DEFINITION_SNAPSHOT } from '../profile/applied-profiles.js'
+import { isAbsoluteUri } from '../primitive/uri.js'
+import { checkElements, checkSnapshotExpressions, DEFINITION_PATH, DEFINITION_MUST_SUPPORT } from './check-elements.js'
+import { checkObligations, DEFINITION_OBLIGATION, checkInheritance } from './check-obligations.js'
+import { checkSnapshot } from './check-snapshot.js'
+import { DEFINITION_VALUE, DEFINITION_RESTRICTION, DEFINITION_EXPRESSION } from './check-changes.js'
+import { DEFINITION_BINDING, DEFINITION_TYPE_PROFILE } from './check-types.js'
 import { DEFINITION_SLICING } from './element-place.js'
 import { builtSnapshot } from './built-snapshot.js'
 
@@ -200,4 +200,72 @@ function isOneType({ slots }: ElementAtPath, path: string): boolean {
 
 function reportWrong(run: Run, context: FhirNode, text: string): void {
   run.findings.report(DEFINITION_CONTEXT, context, { text, severity: 'error', code: 'invalid' })
+}
+
+const DEFINITION_TYPE_NAME: FindingDefinition = defineFinding(
+  'definition-type-name',
+  'error',
+  'invalid',
+  'Name a type of FHIR that is constrained, or give a logical model the absolute URL of its own type.',
+)
+
+/** The types that StructureDefinitions name. */
+export const typeNameRule: ResourceRule = { on: ['StructureDefinition'], finds: [DEFINITION_TYPE_NAME], check: checkTypeName }
+
+/**
+ * Checks that a StructureDefinition is about a type of FHIR, or defines one of its own by an absolute URL.
+ *
+ * @see https://hl7.org/fhir/R4/structuredefinition-definitions.html#StructureDefinition.type
+ */
+function checkTypeName(run: Run, node: FhirNode): void {
+  const type = textOf(node, 'type')
+  const isBare = type === undefined && childrenOf(run, node, 'type').length > 0
+  const text = type === undefined ? undefined : problemOf(run, node, type)
+  if (isBare) run.findings.report(DEFINITION_TYPE_NAME, node, { text: 'The definition names no type.', at: 'type' })
+  if (text !== undefined) run.findings.report(DEFINITION_TYPE_NAME, node, { text, at: 'type' })
+  const url = textOf(node, 'url')
+  if (type === undefined || url === undefined || !isAbsoluteUri(type) || namespaceOf(type) === namespaceOf(url)) return
+  const other = `The type ${quoted(type)} should be in the same namespace as the definition, whose url is ${quoted(url)}.`
+  run.findings.report(DEFINITION_TYPE_NAME, node, { text: other, at: 'type', severity: 'warning' })
+}
+
+function namespaceOf(url: string): string {
+  return url.slice(0, Math.max(0, url.lastIndexOf('/')))
+}
+
+function problemOf(run: Run, node: FhirNode, type: string): string | undefined {
+  const kind = textOf(node, 'kind')
+  if (isAbsoluteUri(type)) {
+    const isOwn = kind === undefined || kind === 'logical'
+    return isOwn ? undefined : `The type ${quoted(type)} can only be defined if the kind is 'logical', not ${quoted(kind)}.`
+  }
+  if (textOf(node, 'url') === TYPE_URL + type) return undefined
+  if (run.model.type(type) === undefined || type.includes('.'))
+    return `The type ${quoted(type)} is not defined by FHIR; other types must be absolute URLs.`
+  return textOf(node, 'derivation') === 'specialization'
+    ? `The type ${quoted(type)} can only be used when its own definition is constrained, and this one is a specialization.`
+    : undefined
+}
+
+/** Checks that the context invariants of an extension can be parsed, and name elements that the contexts have. */
+async function checkContextInvariants(run: Run, definition: FhirNode, contexts: readonly FhirNode[]): Promise<void> {
+  const elements = contexts.filter((context) => textOf(context, 'type') === 'element').map((context) => textOf(context, 'expression') ?? '')
+  const isOpen = contexts.some((context) => textOf(context, 'type') === 'extension') && elements.length === 0
+  const types = elements.map((expression) => elementAtPath(run.model, expression)?.types)
+  for (const invariant of childrenOf(run, definition, 'contextInvariant')) {
+    await run.scheduler.turn()
+    if (typeof invariant.value !== 'string') continue
+    if (elements.length === 0 && !isOpen)
+      run.findings.report(DEFINITION_EXPRESSION, invariant, {
+        text: 'The types of the contexts are not known, so the invariant is not checked against them.',
+        severity: 'information',
+        code: 'informational',
+      })
+    const isKnown = types.length > 0 && types.every((one) => one !== undefined)
+    const problem = expressionProblem(invariant.value, { model: run.model, focus: isKnown ? types.flatMap((one) => one ?? []) : [] })
+    if (problem?.isError === true)
+      run.findings.report(DEFINITION_EXPRESSION, invariant, {
+        text: `The invariant ${quoted(invariant.value)} is invalid: ${problem.text}`,
+      })
+  }
 }

@@ -4,9 +4,7 @@ import { objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
-import { fits, typesOf, type Shape } from './shapes.js'
-import { structureNamed } from './structures.js'
-import type { Mode, Scope, Variable } from './variables.js'
+import { fits, typesOf, type Shape, structureNamed, type Mode, type Scope, type Variable } from './scope.js'
 
 /** A call of a group that does not exist, or with inputs that it does not take. */
 export const MAP_CALL: FindingDefinition = defineFinding(

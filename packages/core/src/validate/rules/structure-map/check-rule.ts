@@ -5,10 +5,21 @@ import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
 import { checkCalls, type Callables } from './calls.js'
-import { canBe, elementsOf, isNoType, shapeOf, typesOf, type Shape } from './shapes.js'
-import { typeNamed } from './structures.js'
+import {
+  canBe,
+  elementsOf,
+  isNoType,
+  shapeOf,
+  typesOf,
+  type Shape,
+  typeNamed,
+  hasGoodName,
+  MAP_VARIABLE,
+  type Mode,
+  type Scope,
+  type Variable,
+} from './scope.js'
 import { checkTransform, MAP_PATH } from './transforms.js'
-import { hasGoodName, MAP_VARIABLE, type Mode, type Scope, type Variable } from './variables.js'
 
 /** A list mode without a list, or a maximum above that of the element. */
 export const MAP_LIST: FindingDefinition = defineFinding(

@@ -6,10 +6,21 @@ import { childrenOf, textOf } from '../../run/nodes.js'
 import type { ResourceRule, Run } from '../../run/run.js'
 import { groupNamed, groupsOf, MAP_CALL, type Callable, type Callables } from './calls.js'
 import { checkRule, MAP_LIST } from './check-rule.js'
-import { isNoType, isUnknown, shapeOf, type Shape } from './shapes.js'
-import { structureNamed, WRITTEN } from './structures.js'
+import {
+  isNoType,
+  isUnknown,
+  shapeOf,
+  type Shape,
+  structureNamed,
+  WRITTEN,
+  hasGoodName,
+  MAP_NAME,
+  MAP_VARIABLE,
+  scopeOf,
+  type Scope,
+  type Variable,
+} from './scope.js'
 import { MAP_PATH, MAP_TRANSFORM } from './transforms.js'
-import { hasGoodName, MAP_NAME, MAP_VARIABLE, scopeOf, type Scope, type Variable } from './variables.js'
 
 const MAP_IMPORT: FindingDefinition = defineFinding(
   'structure-map-import',

@@ -4,9 +4,7 @@ import { isObject, objectsAt } from '../../../json/index.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
-import { canBe, isNoType, isUnknown, typesOf, type Shape } from './shapes.js'
-import { typeNamed } from './structures.js'
-import { MAP_VARIABLE, type Scope } from './variables.js'
+import { canBe, isNoType, isUnknown, typesOf, type Shape, typeNamed, MAP_VARIABLE, type Scope } from './scope.js'
 
 /** An element that the type of a variable does not have, or a type that it cannot have. */
 export const MAP_PATH: FindingDefinition = defineFinding(

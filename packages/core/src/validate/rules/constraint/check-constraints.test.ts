@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../json/index.js'
-import { dependenceOf, isAsked, testsAsked } from './dependence.js'
+import { dependenceOf, isAsked, testsAsked } from './check-constraints.js'
 
 type JsonTest = (value: JsonObject) => boolean | undefined
 

@@ -1,6 +1,96 @@
-import { isSubtype, PENDING } from '../../../fhirpath/index.js'
-import { SYSTEM_TYPES, TYPE_URL, type ElementRule, type Profile } from '../../run/element-rule.js'
+import { type FhirNode, isSubtype, PENDING } from '../../../fhirpath/index.js'
+import { quoted } from '../../../errors/index.js'
+import { isObject, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
+import { defineFinding, type Finding, type FindingDefinition } from '../../run/finding.js'
 import type { Run } from '../../run/run.js'
+import { SYSTEM_TYPES, TYPE_URL, type ElementRule, type Profile } from '../../run/element-rule.js'
+
+/** A name that cannot be written in the mapping language, or that occurs twice. */
+export const MAP_NAME: FindingDefinition = defineFinding(
+  'structure-map-name',
+  'error',
+  'invalid',
+  'Begin names with a letter, continue with letters and digits, and use each once.',
+)
+
+/** A variable that is not defined where it is used. */
+export const MAP_VARIABLE: FindingDefinition = defineFinding(
+  'structure-map-variable',
+  'error',
+  'unknown',
+  'Name an input of the group, or a variable of this rule or of one around it.',
+)
+
+/** Whether a variable is read from, or written to. */
+export type Mode = 'source' | 'target'
+
+/** A variable of a group or of a rule. */
+export interface Variable {
+  readonly name: string
+  readonly mode: Mode
+  /** `undefined` when its type is not known; then its elements are not checked. */
+  readonly shape: Shape | undefined
+  /** How often it can occur for one value of each of the group's inputs. */
+  readonly max: number
+}
+
+/** The variables that are known at a place. A source and a target may have the same name. */
+export interface Scope {
+  readonly all: () => readonly Variable[]
+  readonly find: (name: string, mode: Mode) => Variable | undefined
+  readonly add: (variable: Variable) => void
+  /** A scope for nested rules; variables that are added there are not known here. */
+  readonly inner: () => Scope
+}
+
+/** Creates a scope with some variables. */
+export function scopeOf(variables: readonly Variable[]): Scope {
+  const known = new Map(variables.map((one) => [`${one.mode} ${one.name}`, one]))
+  return {
+    all: () => [...known.values()],
+    find: (name, mode) => known.get(`${mode} ${name}`),
+    add: (variable) => void known.set(`${variable.mode} ${variable.name}`, variable),
+    inner: () => scopeOf([...known.values()]),
+  }
+}
+
+/** Whether a name can be written in the mapping language; reports one that cannot. */
+export function hasGoodName(run: Run, node: FhirNode, name: string, code: Finding['code'] = 'invalid'): boolean {
+  if (/^[a-zA-Z][a-zA-Z0-9]*$/.test(name)) return true
+  run.findings.report(MAP_NAME, node, {
+    text: `${quoted(name)} is not a name: it must be letters and digits, of which the first is a letter.`,
+    code,
+  })
+  return false
+}
+
+/** A structure that a map declares by an alias. */
+interface Structure {
+  readonly alias: string | undefined
+  readonly url: string
+  /** `source`, `queried`, `target` or `produced`. */
+  readonly mode: string | undefined
+}
+
+/** The modes of structures that data is written to. */
+export const WRITTEN: ReadonlySet<string | undefined> = new Set(['target', 'produced'])
+
+/** The structures that a map declares. */
+function structuresOf(map: unknown): readonly Structure[] {
+  const structures: readonly JsonObject[] = isObject(map) ? objectsAt(map, 'structure') : []
+  return structures.map((one) => ({ alias: stringAt(one, 'alias'), url: stringAt(one, 'url') ?? '', mode: stringAt(one, 'mode') }))
+}
+
+/** The structure with an alias, preferably one for reading or writing, as the mode says; `undefined` for other names. */
+export function structureNamed(map: unknown, name: string, mode: Mode): Structure | undefined {
+  const named = structuresOf(map).filter(({ alias }) => alias === name)
+  return named.find((one) => WRITTEN.has(one.mode) === (mode === 'target')) ?? named[0]
+}
+
+/** The type that an alias or a name means in a map. */
+export function typeNamed({ value }: FhirNode, name: string, mode: Mode): string {
+  return structureNamed(value, name, mode)?.url ?? name
+}
 
 /** The values of a variable of a map: a type, or an element of one. */
 export interface Shape {
