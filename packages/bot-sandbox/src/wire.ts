@@ -1,14 +1,18 @@
 import { OperationError } from 'fhir-ops/errors'
 import { botResponse, type BotEvent } from 'fhir-ops/execute'
-import type { BotCapabilities } from 'fhir-ops/internal/execute'
+import { unwritableInput, type BotCapabilities } from 'fhir-ops/internal/execute'
 import { isHl7Message, parseHl7 } from 'fhir-ops/hl7v2'
 import { isObject, objectAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import type { Answered, Grants, WireEvent } from './protocol.js'
 
-/** JSON text of an event. */
+/** JSON text of an event. @throws {OperationError} `parameter-value` for an input that JSON cannot represent. */
 export function writeEvent(event: BotEvent): string {
   const wire: WireEvent = isHl7Message(event.input) ? { event: { ...event, input: undefined }, hl7: event.input.toString() } : { event }
-  return JSON.stringify(wire)
+  try {
+    return JSON.stringify(wire)
+  } catch (error) {
+    throw unwritableInput(error)
+  }
 }
 
 /**

@@ -96,6 +96,11 @@ describe('what goes in and out', () => {
     expect(await runCode(sandbox, code, { event })).toEqual([null, 'p', 'c', true])
   })
 
+  test('an input that JSON cannot represent is refused by name', async () => {
+    const refused = runCode(sandbox, 'exports.handler = () => 1', { event: { input: { a: 5n } } })
+    await expect(refused).rejects.toMatchObject({ code: 'parameter-value', expression: ['input'] })
+  })
+
   test('an HL7 message is rebuilt inside, and comes back as one', async () => {
     const event = { input: parseHl7('MSH|^~\\&|A|B|C|D|1||ADT^A01|7|P|2.5\rPID|1||x\\T\\y'), contentType: 'x-application/hl7-v2+er7' }
     const code = (value: string) => `export const handler = ({ input }) => ${value}`

@@ -7,7 +7,8 @@ import { textMap, type BotCapabilities, type BotEvent, type TextMap } from './bo
 import { checkBotInput, checkBotOutput } from './bot-schemas.js'
 import type { Bots } from './bots.js'
 import { BOT_CONTENT_TYPES } from './content-types.js'
-import { findBot, type BotAddress, type FoundBot } from './find-bot.js'
+import { BOT_ADDRESS, findBot, type BotAddress, type FoundBot } from './find-bot.js'
+import { unwritableInput } from './input.js'
 import { type BotLogLevel, type BotTask } from './runtime.js'
 import { logText, runBot } from './run-bot.js'
 
@@ -39,7 +40,7 @@ export interface ExecuteInput extends ExplainOption {
 }
 
 const EXECUTE_INPUT = inputShape<ExecuteInput>({
-  bot: needed(OBJECT),
+  bot: needed(BOT_ADDRESS),
   input: { words: 'a value, not a promise of one', is: (value) => !isPending(value) },
   contentType: TEXT,
   method: oneOf('GET', 'POST'),
@@ -129,7 +130,11 @@ function eventOf(ctx: ExecuteContext, bot: FoundBot, input: ExecuteInput): BotEv
 }
 
 function mediaTypeOf(input: unknown): string {
-  return BOT_CONTENT_TYPES.find(({ write }) => write(input) !== undefined)?.mediaType ?? 'application/json'
+  try {
+    return BOT_CONTENT_TYPES.find(({ write }) => write(input) !== undefined)?.mediaType ?? 'application/json'
+  } catch (cause) {
+    throw unwritableInput(cause)
+  }
 }
 
 /** Logs a bot's failure, and removes the bot's own message from the error unless it may be shown. */

@@ -1,6 +1,7 @@
 import type { OperationContext } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
-import type { JsonObject } from '../json/index.js'
+import type { MemberKind } from '../input/index.js'
+import { isObject, isString, type JsonObject } from '../json/index.js'
 import { isHidden } from '../operation/index.js'
 import { allMatches, type SearchQuery } from '../storage/index.js'
 import { readBot, type BotIdentifier, type BotRecord, type StoredBot } from './bot.js'
@@ -12,6 +13,16 @@ export type BotAddress = { readonly id: string } | { readonly identifier: BotIde
 
 /** A bot that can be run: a function of the host, or stored code. */
 export type FoundBot = StoredBot | (BotRecord & { readonly run: BotFunction })
+
+/** A `BotAddress` of a caller in plain JavaScript. */
+export const BOT_ADDRESS: MemberKind = {
+  words: "the address of a bot: { id }, or { identifier: 'system|value' } or { identifier: { system, value } }",
+  is: (value) => isObject(value) && ('id' in value ? isString(value['id']) : isIdentifier(value['identifier'])),
+}
+
+function isIdentifier(value: unknown): boolean {
+  return isString(value) || (isObject(value) && isString(value['system']) && isString(value['value']))
+}
 
 /** Limits the bots that a caller can call. */
 export interface BotReach {

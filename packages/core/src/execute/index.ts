@@ -4,7 +4,7 @@ export { createBots, type BotLogEntry, type BotOptions, type Bots, type HostBot 
 export { botEntries, readBot, type BotIdentifier, type BotRecord, type StoredBot } from './bot.js'
 export type { BotAddress } from './find-bot.js'
 export type { BotCapabilities, BotContext, BotEvent, BotFunction, BotStorage, TextMap } from './bot-function.js'
-export { readBotInput, readBotQuery, QUERY_CONTENT_TYPE, type BotInput, type BotQuery } from './input.js'
+export { readBotInput, readBotQuery, QUERY_CONTENT_TYPE, unwritableInput, type BotInput, type BotQuery } from './input.js'
 export { botResponse, isBotResponse, type BotResponse, type BotResponseOptions } from './response.js'
 export { DEFAULT_BOT_LIMITS, type BotLimits, type BotLogLevel, type BotRuntime, type BotTask } from './runtime.js'
 export { BOT_CONTENT_TYPES, type BotContentType, type ParseJson } from './content-types.js'

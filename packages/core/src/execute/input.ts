@@ -54,3 +54,8 @@ export function readBotQuery(pairs: Iterable<readonly [string, string]>, { byId 
 function isUtf8OrOther(parameter: string): boolean {
   return !parameter.startsWith('charset=') || /^charset="?utf-?8"?$/.test(parameter)
 }
+
+/** Creates the error for an input that a caller in plain JavaScript gives, and that JSON cannot represent, such as a BigInt or an object that contains itself. */
+export function unwritableInput(cause: unknown): OperationError {
+  return new OperationError('parameter-value', 'input must be a value that can be written as JSON.', { expression: ['input'], cause })
+}

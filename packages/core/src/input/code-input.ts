@@ -62,10 +62,13 @@ export const CODE_OR_CODING: Readonly<Record<'system' | 'code' | 'version' | 'di
   coding: CODING,
 }
 
+/** A CodeableConcept: codings and text, each optional. */
+export const CODEABLE_CONCEPT: MemberKind = objectWith('a CodeableConcept', { coding: listOf(CODING), text: TEXT })
+
 /** The members of a `CodeInput` for an `inputShape`. */
 export const CODE_INPUT: Readonly<Record<keyof typeof CODE_OR_CODING | 'codeableConcept', MemberKind>> = {
   ...CODE_OR_CODING,
-  codeableConcept: objectWith('a CodeableConcept', { coding: listOf(CODING), text: TEXT }),
+  codeableConcept: CODEABLE_CONCEPT,
 }
 
 /** What plain JavaScript may pass instead of a `CodeInput`: any of its members, in any combination. */

@@ -4,6 +4,7 @@ export {
   codeSource,
   CODE_INPUT,
   CODE_OR_CODING,
+  CODEABLE_CONCEPT,
   type CodeableConceptInput,
   type CodeInput,
   type CodeOrCoding,

@@ -1,5 +1,5 @@
 import { checkGiven, checkHas, OperationError, quoted } from '../errors/index.js'
-import { isObject, isString, type JsonObject } from '../json/index.js'
+import { isListOf, isObject, isString, type JsonObject } from '../json/index.js'
 
 /** The expected kind of a member, in words and as a test. */
 export interface MemberKind {
@@ -50,7 +50,7 @@ export const CODING: MemberKind = objectWith('a coding', { system: TEXT, version
 
 /** An array of items of one kind. */
 export function listOf({ words, is }: MemberKind): MemberKind {
-  return { words: `a list, with ${words} in each place`, is: (value) => Array.isArray(value) && value.every(is) }
+  return { words: `a list, with ${words} in each place`, is: (value) => isListOf(value, is) }
 }
 
 /** One of these texts. */

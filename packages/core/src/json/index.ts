@@ -1,4 +1,4 @@
-export { extensionAt, isObject, isString, objectAt, objectsAt, stringAt, type JsonObject } from './narrow.js'
+export { extensionAt, isListOf, isNestedDeeper, isObject, isString, objectAt, objectsAt, stringAt, type JsonObject } from './narrow.js'
 export { readableJsonType } from './media-type.js'
 export { jsonItems, jsonMembers, type JsonMember } from './members.js'
 export { ownCopy } from './own-copy.js'

@@ -23,11 +23,28 @@ export function objectAt(object: JsonObject | undefined, name: string): JsonObje
   return isObject(value) ? value : undefined
 }
 
+/** True for an array whose items all pass the test; `every` would skip the places of a sparse array that have no item. */
+export function isListOf(value: unknown, is: (item: unknown) => boolean): boolean {
+  return Array.isArray(value) && value.findIndex((item) => !is(item)) < 0
+}
+
 /** The objects in an array member; other items and other types are ignored. An array of only objects is not copied, because copying large ones is slow. */
 export function objectsAt(object: JsonObject | undefined, name: string): readonly JsonObject[] {
   const value = object !== undefined && Object.hasOwn(object, name) ? object[name] : undefined
   if (!Array.isArray(value)) return []
-  return value.every(isObject) ? value : value.filter(isObject)
+  return isListOf(value, isObject) ? value : value.filter(isObject)
+}
+
+/** True for a value that is nested deeper, for example because it contains itself. */
+export function isNestedDeeper(value: unknown, most: number): boolean {
+  const open: { readonly value: unknown; readonly depth: number }[] = [{ value, depth: 1 }]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { value: container, depth } = next
+    if (typeof container !== 'object' || container === null) continue
+    if (depth > most) return true
+    for (const inner of Object.values(container)) open.push({ value: inner, depth: depth + 1 })
+  }
+  return false
 }
 
 /** The first extension of an element with a url. */

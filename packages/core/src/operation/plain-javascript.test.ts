@@ -12,19 +12,30 @@ import { memorySessionStore, memoryStorage } from '../memory/index.js'
 import { readPackage } from '../packages/index.js'
 import { createSessions } from '../sessions/index.js'
 import { putResource } from '../storage/index.js'
+import { generateSnapshot } from '../snapshot/index.js'
 import { subsumes } from '../subsumes/index.js'
 import { translate } from '../translate/index.js'
 import { validate } from '../validate/index.js'
 import { validateCodeInSystem, validateCode } from '../validate-code/index.js'
 
 const storage = memoryStorage()
-const ctx = { ...createContext({ storage }), bots: createBots() }
+const ctx = { ...createContext({ storage }), bots: createBots({ hostBots: [{ id: 'b', run: () => 'done' }] }) }
 const sessions = createSessions({ store: memorySessionStore() })
 
 /** Calls a function as plain JavaScript does, which no type holds back. */
 const call = (run: (...args: never[]) => unknown, ...args: readonly unknown[]): unknown => Reflect.apply(run, undefined, [...args])
 
 const coding = { system: 's', code: 'c' }
+const endless: { self?: unknown } = {}
+endless.self = endless
+
+/** A list whose first place has no item. */
+function withHole(item: unknown): unknown[] {
+  const list: unknown[] = []
+  list[1] = item
+  return list
+}
+
 const RULES = 'rules must be an object with the Maps force, check, fallback and valueSets'
 
 describe('what plain JavaScript gives wrong is refused by name', () => {
@@ -151,6 +162,52 @@ describe('what plain JavaScript gives wrong is refused by name', () => {
       { bot: { id: 'b' }, input: Promise.resolve(5) },
       'parameter-value',
       'input must be a value, not a promise of one.',
+    ],
+    ['execute a bot without address', execute, { bot: {}, input: 5 }, 'parameter-value', 'bot must be the address of a bot: { id }, or'],
+    ['execute a bot whose id is a number', execute, { bot: { id: 5 }, input: 5 }, 'parameter-value', 'bot must be the address'],
+    [
+      'execute a bot by half an identifier',
+      execute,
+      { bot: { identifier: { system: 's' } }, input: 5 },
+      'parameter-value',
+      'bot must be the address',
+    ],
+    ['execute on a BigInt', execute, { bot: { id: 'b' }, input: 5n }, 'parameter-value', 'input must be a value that can be written'],
+    ['execute on what contains itself', execute, { bot: { id: 'b' }, input: endless }, 'parameter-value', 'input must be a value that'],
+    [
+      'make the snapshot of what contains itself',
+      generateSnapshot,
+      { definition: endless },
+      'definition-invalid',
+      'nested deeper than 128',
+    ],
+    [
+      'expand the properties of a list with a hole',
+      expand,
+      { url: 'u', properties: withHole('x') },
+      'parameter-value',
+      'properties must be a list',
+    ],
+    [
+      'expand parts with a hole',
+      expand,
+      { valueSet: { compose: { include: withHole({ system: 's' }) } } },
+      'definition-invalid',
+      'The value set ',
+    ],
+    [
+      'translate with a dependency of other members',
+      translate,
+      { url: 'u', coding, dependencies: [{ element: 'e', value: 'v' }] },
+      'parameter-value',
+      'dependencies must be a list, with a dependency (with element and concept) in each place.',
+    ],
+    [
+      'validate with half a suppression',
+      validate,
+      { resource: {}, suppress: [{ code: 'x' }] },
+      'parameter-value',
+      'suppress must be a list, with a suppression in each place.',
     ],
   ])('%s', async (_, run, input, code, message) => {
     await expect(call(run, ctx, input)).rejects.toMatchObject({ code, message: expect.stringContaining(message) })

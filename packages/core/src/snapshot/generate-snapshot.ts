@@ -2,7 +2,7 @@ import { resolveCanonical } from '../content/index.js'
 import { checkpoint, createPace, type OperationContext } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import { checkInput, inputShape, OBJECT, TEXT } from '../input/index.js'
-import { isObject, objectAt, objectsAt, ownCopy, stringAt, type JsonObject } from '../json/index.js'
+import { isNestedDeeper, isObject, objectAt, objectsAt, ownCopy, stringAt, type JsonObject } from '../json/index.js'
 import { TYPE_URL } from '../text/index.js'
 import { applied } from './apply-differential.js'
 import type { Building, SnapshotProblem, SnapshotSource } from './building.js'
@@ -51,10 +51,19 @@ export async function generateSnapshot(ctx: OperationContext, input: SnapshotInp
   return { definition: ownCopy({ ...definition, snapshot: { element: elements } }), problems }
 }
 
+/** The limit of JSON texts, so that an object that contains itself is refused, too. */
+const DEEPEST = 128
+
 async function definitionIn(ctx: OperationContext, { definition, url }: SnapshotInput): Promise<JsonObject> {
   if (definition !== undefined && url !== undefined)
     throw new OperationError('source-ambiguous', 'The definition is given, and a url too; give one of them.', { expression: ['url'] })
-  if (isObject(definition)) return definition
+  if (isObject(definition)) {
+    if (isNestedDeeper(definition, DEEPEST))
+      throw new OperationError('definition-invalid', `The definition is nested deeper than ${DEEPEST} levels.`, {
+        expression: ['definition'],
+      })
+    return definition
+  }
   if (url === undefined)
     throw new OperationError('parameter-required', 'A StructureDefinition is needed, or the url of one.', { expression: ['definition'] })
   const found = await resolveCanonical(ctx.content, 'StructureDefinition', url)

@@ -1,4 +1,4 @@
-import { isObject, isString, type JsonObject } from '../json/index.js'
+import { isListOf, isObject, isString, type JsonObject } from '../json/index.js'
 
 /** Tests for members of an element, for those that must not be read as absent when they are malformed. */
 export type ElementShape = readonly (readonly [name: string, isRight: (value: unknown) => boolean])[]
@@ -15,5 +15,5 @@ export function isText(value: unknown): boolean {
 
 /** True for the value of a repeating complex element. */
 export function isElementList(value: unknown): boolean {
-  return Array.isArray(value) && value.every(isObject)
+  return isListOf(value, isObject)
 }

@@ -3,12 +3,15 @@ import type { ExplainOption } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
 import {
   CODE_INPUT,
+  CODEABLE_CONCEPT,
   codeSource,
   type CodeSource,
   FLAG,
   inputShape,
   listOf,
+  needed,
   OBJECT,
+  objectWith,
   TEXT,
   type CodeInput,
   type InputShape,
@@ -65,7 +68,7 @@ export const TRANSLATE_INPUT: InputShape = inputShape<TranslateInput>({
   conceptMap: OBJECT,
   resources: listOf(OBJECT),
   targetSystem: TEXT,
-  dependencies: listOf(OBJECT),
+  dependencies: listOf(objectWith('a dependency (with element and concept)', { element: needed(TEXT), concept: needed(CODEABLE_CONCEPT) })),
   reverse: FLAG,
   explain: FLAG,
 })

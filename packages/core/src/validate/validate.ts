@@ -11,8 +11,8 @@ import {
   type RuleSettings,
 } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
-import { checkInput, FLAG, inputShape, listOf, needed, OBJECT, oneOf, TEXT } from '../input/index.js'
-import { isObject, isString, readJsonSource, type JsonSource } from '../json/index.js'
+import { checkInput, FLAG, inputShape, listOf, needed, oneOf, TEXT } from '../input/index.js'
+import { isNestedDeeper, isObject, isString, readJsonSource, type JsonSource } from '../json/index.js'
 import { after, attempt, isPending, type Awaitable } from '../work/index.js'
 import { findingsOf, type ResolvedInput } from './findings-of.js'
 import { faultFinding } from './json-findings.js'
@@ -51,7 +51,6 @@ const VALIDATE_INPUT = inputShape<ValidateInput>({
   checks: oneOf('all', 'structure'),
   explain: FLAG,
   ...VALIDATION_MEMBERS,
-  suppress: listOf(OBJECT),
 })
 
 /** The result of `validate`. */
@@ -112,17 +111,6 @@ function tooDeep(source: JsonSource, error: unknown): Finding {
 
 /** The limit of `readJsonSource` for texts. */
 const DEEPEST = 128
-
-function isNestedDeeper(value: unknown, most: number): boolean {
-  const open: { readonly value: unknown; readonly depth: number }[] = [{ value, depth: 1 }]
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const { value: container, depth } = next
-    if (typeof container !== 'object' || container === null) continue
-    if (depth > most) return true
-    for (const inner of Object.values(container)) open.push({ value: inner, depth: depth + 1 })
-  }
-  return false
-}
 
 function resolvedInput(ctx: OperationContext, input: ValidateInput, source: JsonSource): ResolvedInput {
   const { checks = 'all', profiles = [] } = input

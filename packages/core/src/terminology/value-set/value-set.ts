@@ -1,5 +1,5 @@
 import { formatCanonical, type Definition } from '../../content/index.js'
-import { extensionAt, objectAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
+import { extensionAt, isListOf, objectAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
 import { isElementList, isText, wrongMember, type ElementShape } from '../element-shape.js'
 import { cached, type Cache, type CacheKind } from '../../context/index.js'
 import type { CodeSystemProvider } from '../../code-system/index.js'
@@ -169,7 +169,7 @@ export function isPage(expansion: JsonObject): boolean {
 const PART_MEMBERS: ElementShape = [
   ['system', isText],
   ['version', isText],
-  ['valueSet', (value) => Array.isArray(value) && value.every(isText)],
+  ['valueSet', (value) => isListOf(value, isText)],
   ['concept', isElementList],
   ['filter', isElementList],
 ]
