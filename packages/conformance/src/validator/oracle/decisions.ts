@@ -119,9 +119,14 @@ export const REASONS: readonly Reason[] = [
     why: '[constraint.expression](https://hl7.org/fhir/R4/elementdefinition-definitions.html#ElementDefinition.constraint.expression) is FHIRPath that can be evaluated on the element. Theirs looks at those in snapshots only.',
   },
   {
-    name: 'profile that cannot be used',
-    right: 'theirs',
-    why: 'Theirs makes no snapshot of a profile that demands what its base forbids, or whose elements are out of order, and says so of the resource. Here what the profile demands is applied.',
+    name: 'profile against its base',
+    right: 'both',
+    why: 'Both refuse the profile itself, as it allows a target that its base forbids. Theirs then says of resources that it cannot be used; here what it demands is checked.',
+  },
+  {
+    name: 'snapshot that theirs cannot make',
+    right: 'ours',
+    why: '[The id](https://hl7.org/fhir/R4/elementdefinition.html#id) of an element names its slice: one without is for all items, also after the slices, and `participantEffectiveTimeFromStart` is an element, not a type of a choice.',
   },
   {
     name: 'extension in a wrong context',
@@ -131,7 +136,7 @@ export const REASONS: readonly Reason[] = [
   {
     name: 'severity by example',
     right: 'ours',
-    why: "R4's own examples do it, so it is a warning: an image that is not in the resource, a variable of a map that there is none, in a group without types, a UUID in upper case, which [RFC 4122](https://www.rfc-editor.org/rfc/rfc4122#section-3) allows on input.",
+    why: "R4's own examples do it, so it is a warning: an image that is not in the resource, a variable of a map that there is none, in a group without types, criteria that name a definition in a measure without libraries, a unit that its code system lacks, a canonical that leads to nothing contained, a UUID in upper case, which [RFC 4122](https://www.rfc-editor.org/rfc/rfc4122#section-3) allows on input.",
   },
   { name: 'too many findings', right: 'ours', why: 'At most 100 findings are reported (`limits.maxIssues`).', isLimit: true },
   {
@@ -139,7 +144,6 @@ export const REASONS: readonly Reason[] = [
     right: 'both',
     why: 'Theirs has rules for publishers and work groups of definitions under the urls of HL7, which FHIR does not have.',
   },
-  { name: 'to be repaired', right: 'theirs', why: 'Theirs is right, and ours will follow.' },
   { name: 'exception', right: 'ours', why: 'The validator ended with an exception.', isLimit: true },
 ]
 
@@ -202,12 +206,29 @@ export const ROWS: readonly Row[] = [
   { side: 'theirs', rule: /^(_DT_Fixed_Wrong|Profile_VAL_NotAllowed)$/, change: /^profile$/, reason: 'index' },
   { side: 'ours', rule: /^(too-few|too-many|value-pattern)$/, change: /^profile$/, reason: 'content reference' },
   { side: 'ours', rule: /^definition-expression$/, change: /^profile as a resource$/, reason: 'expression of a differential' },
-  { side: 'theirs', rule: /^(Validation_VAL_Profile_NoSnapshot|SLICING_CANNOT_BE_EVALUATED)$/, reason: 'profile that cannot be used' },
+  {
+    side: 'theirs',
+    rule: /^Validation_VAL_Profile_NoSnapshot$/,
+    place: /^(?!ResearchElementDefinition$|ValueSet$)/,
+    reason: 'profile against its base',
+  },
+  {
+    side: 'theirs',
+    rule: /^Validation_VAL_Profile_NoSnapshot$/,
+    place: /^(ResearchElementDefinition|ValueSet)$/,
+    reason: 'snapshot that theirs cannot make',
+  },
+  {
+    side: 'theirs',
+    rule: /^SLICING_CANNOT_BE_EVALUATED$/,
+    place: /^OrganizationAffiliation\.identifier\[\d+\]$/,
+    reason: 'snapshot that theirs cannot make',
+  },
   {
     side: 'theirs',
     rule: /^(ERROR_GENERATING_SNAPSHOT|json: No match found for .*|json: The profile http.*)$/,
     change: /^profile as a resource$/,
-    reason: 'profile that cannot be used',
+    reason: 'snapshot that theirs cannot make',
   },
   { side: 'theirs', rule: /^Extension_EXTP_Context_Wrong$/, reason: 'extension in a wrong context' },
   {
@@ -217,6 +238,14 @@ export const ROWS: readonly Row[] = [
     reason: 'severity by example',
   },
   { side: 'theirs', rule: /^SM_(SOURCE|TARGET)_CONTEXT_UNKNOWN$/, change: /^base$/, reason: 'severity by example' },
+  { side: 'theirs', rule: /^MEASURE_M_CRITERIA_CQL_NO_LIB$/, change: /^base$/, reason: 'severity by example' },
+  { side: 'theirs', rule: /^Unknown_Code_in_Version$/, change: /^base$/, place: /\.denominator\.code$/, reason: 'severity by example' },
+  {
+    side: 'theirs',
+    rule: /^TYPE_SPECIFIC_CHECKS_DT_URL_INTERNAL$/,
+    place: /^PlanDefinition\..*\.definition$/,
+    reason: 'severity by example',
+  },
   { side: 'theirs', rule: /^VALIDATION_HL7_/, change: /^base$/, reason: 'rules of HL7 for itself' },
   { side: 'ours', rule: /^findings-cut$/, reason: 'too many findings' },
   // Consequences of a fault in another element, if neither element contains the other.
@@ -234,12 +263,7 @@ export const ROWS: readonly Row[] = [
   { side: 'theirs', rule: /#(ppc-1|msq-3|tcp-3)$/, change: /^(empty object|decimal point)/, reason: SAME_FAULT },
   { side: 'ours', rule: /^definition-snapshot$/, change: /^empty object$/, reason: SAME_FAULT },
   { side: 'ours', rule: /^(invariant|search-parameter-expression|code-system-empty|too-few)$/, reason: SAME_FAULT },
-  {
-    side: 'theirs',
-    rule: /^(MEASURE_M_CRITERIA_CQL_NO_LIB|TYPE_SPECIFIC_CHECKS_DT_URL_INTERNAL|Unknown_Code_in_Version|Coding_has_no_system__cannot_validate)$/,
-    reason: 'to be repaired',
-  },
-  { side: 'ours', rule: /^(definition-binding|coding-code-missing)$/, reason: 'to be repaired' },
+  { side: 'theirs', rule: /^Coding_has_no_system__cannot_validate$/, change: /^empty string$/, reason: SAME_FAULT },
   { side: 'theirs', rule: /^exception$/, reason: 'exception' },
 ]
 

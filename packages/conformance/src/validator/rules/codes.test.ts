@@ -266,6 +266,12 @@ test.each<readonly [coding: JsonObject, said: readonly string[]]>([
   expect(await findingsOf(basic(coding), [codeSystem({})], /^coding-/)).toEqual(said)
 })
 
+test('a coding alone that names a system only, for which R4 has no rule', async () => {
+  const pattern = { path: 'Basic.code.coding', patternCoding: { system: 'http://codes.test/cs' } }
+  expect(await findingsOf(basicProfile(pattern), [codeSystem({})], /^coding-/)).toEqual([])
+  expect(await findingsOf(encounter({ system: 'http://codes.test/cs' }), [codeSystem({})], /^coding-/)).toEqual([])
+})
+
 test('a value set that takes active codes only does not take inactive ones, listed or not: STATUS_CODE_WARNING_CODE', async () => {
   const said = (include: JsonObject, strength: string, resource: JsonObject, inactive = false): Promise<readonly string[]> => {
     const valueSet = {
@@ -479,6 +485,16 @@ describe('a value set that names a version of a code system', () => {
 
   test('that is not known says so of its codes', async () => {
     expect(await said(claims({ code: { coding: [known('a')] } }), '2')).toEqual(['warning code-system-version Basic.code.coding[0].system'])
+  })
+
+  test.each([
+    [undefined, []],
+    ['2', ['warning code-system-version Basic.code.coding[0].system']],
+    ['1', ['error code-version-mismatch Basic.code.coding[0].version', 'error code-not-in-value-set Basic.code']],
+  ])('that is not known and lists its codes has them in that version only: %s: VALUESET_VALUE_MISMATCH', async (version, expected) => {
+    const list = { ...valueSet('2'), compose: { include: [{ system: 'http://codes.test/cs', version: '2', concept: [{ code: 'a' }] }] } }
+    const coding = { ...known('a'), ...(version !== undefined && { version }) }
+    expect(await findingsOf(claims({ code: { coding: [coding] } }), [profile, list, codeSystem({})], /^code-/)).toEqual(expected)
   })
 
   test('that is known checks them', async () => {

@@ -60,6 +60,20 @@ test.each([
   },
 )
 
+test.each<readonly [resource: JsonObject, said: readonly string[]]>([
+  [{ resourceType: 'Patient', active: true }, []],
+  [{ resourceType: 'Group', type: 'person', actual: true }, []],
+  [{ resourceType: 'Observation', status: 'final', code: { text: 'x' } }, ['error|structure profile-choice Bundle.entry[0].resource']],
+])('a resource may have one of several types, which profiles name: Bundle_BUNDLE_Entry_Type3: %j', async (resource, said) => {
+  const profile = ['Patient', 'Group'].map((name) => `http://hl7.org/fhir/StructureDefinition/${name}`)
+  const path = 'Bundle.entry.resource'
+  const either = profileOn('Bundle', USE, [{ id: path, path, type: [{ code: 'Resource', profile }] }])
+  const entry = [{ fullUrl: 'urn:uuid:c757873d-ec9a-4326-a141-556f43239520', resource }]
+  expect(await issuesOf({ resourceType: 'Bundle', meta: { profile: [USE] }, type: 'collection', entry }, [either], /^profile/)).toEqual(
+    said,
+  )
+})
+
 const UNUSABLE = 'error definition-snapshot Patient'
 test.each<readonly [path: string, said: readonly string[]]>([
   ['Patient.nome', [UNUSABLE]],

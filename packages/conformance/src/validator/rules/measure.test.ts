@@ -198,6 +198,20 @@ describe('a measure', () => {
   const using = (expression: string): JsonObject =>
     measure({ library: [library.url], group: [{ population: [{ ...coded('a'), criteria: { language: 'text/cql', expression } }] }] })
 
+  test.each<readonly [expression: string, said: readonly string[]]>([
+    ['Initial Population', ['warning measure-criteria Measure.group[0].population[0].criteria']],
+    ['"Initial Population"', ['warning measure-criteria Measure.group[0].population[0].criteria']],
+    ['true', []],
+    ['exists [Encounter]', []],
+  ])('without libraries has inline CQL that names no definition: %s: MEASURE_M_CRITERIA_CQL_NO_LIB', async (expression, said) => {
+    const { library: _, ...without } = using(expression)
+    expect(await findingsOf(without, [library], KINDS)).toEqual(said)
+  })
+
+  test('may have inline CQL with a library that is not known', async () => {
+    expect(await findingsOf(using('Define'), [], KINDS)).toEqual(['information measure-library-unknown Measure'])
+  })
+
   test('has the library that its criteria name', async () => {
     expect(await findingsOf(using('Lib.Define'), [library], KINDS)).toEqual([])
     expect(await findingsOf(using('Other.Define'), [library], KINDS)).toEqual([

@@ -115,6 +115,19 @@ test.each<readonly [what: string, canonical: string, said: readonly string[]]>([
   expect(await findingsOf({ resourceType: 'Questionnaire', status: 'draft', item }, [], /^canonical/)).toEqual(said)
 })
 
+test.each<readonly [what: string, contained: JsonObject, said: readonly string[]]>([
+  ['a form', { resourceType: 'Questionnaire', status: 'draft' }, []],
+  ['a value set', { resourceType: 'ValueSet', status: 'draft' }, ['error canonical-type QuestionnaireResponse.questionnaire']],
+])('a canonical of a contained form that leads to %s: REFERENCE_REF_WRONGTARGET_LOAD', async (_, contained, said) => {
+  const response = {
+    resourceType: 'QuestionnaireResponse',
+    status: 'completed',
+    contained: [{ ...contained, id: 'c' }],
+    questionnaire: '#c',
+  }
+  expect(await findingsOf(response, [], /^canonical/)).toEqual(said)
+})
+
 test('a reference that several target profiles fit is noted', async () => {
   const named = (name: string, path: string): JsonObject => profileOn('Patient', `http://references.test/${name}`, [{ path, min: 1 }])
   const targetProfile = ['http://references.test/a', 'http://references.test/b']

@@ -159,6 +159,7 @@ add(
   [`warning|${IN_SNAPSHOT}`],
   ...bound({ strength: 'preferred', valueSet: experiment.url }, experiment),
 )
+add('snapshot languages', [], ...bound({ strength: 'preferred', valueSet: HL7 + 'ValueSet/languages' }))
 add('snapshot fine', [], ...bound({ strength: 'preferred', valueSet: HL7 + 'ValueSet/basic-resource-type' }))
 add(
   'bind multi: SD_ED_BIND_MULTIPLE_TYPES',
@@ -785,6 +786,18 @@ add(
   ['error|conflict definition-binding StructureDefinition'],
   ...one('Patient', 'Patient.birthDate', { patternString: 'x' }),
 )
+/** A logical model with another base. */
+const modelOf = (base: string): JsonObject => {
+  const url = 'http://a.org/StructureDefinition/Thing'
+  const differential = { element: [{ id: 'Thing', path: 'Thing' }] }
+  return { ...sd(url, []), url, kind: 'logical', derivation: 'specialization', baseDefinition: SDU + base, differential }
+}
+add(
+  'a logical model of a resource: SD_CONSTRAINED_KIND_NO_MATCH',
+  ['error|not-found definition-base StructureDefinition'],
+  modelOf('Patient'),
+)
+add('a logical model of anything', [], modelOf('Element'))
 
 const addType = messageTests('the type of a structure definition', /^(?:definition-type-name|code-not-in-value-set)$/)
 const WRONG_TYPE = ['error|invalid definition-type-name StructureDefinition.type']

@@ -362,6 +362,12 @@ add(
     names({ input: UNTYPED, rule: [rule({ context: 'a', variable: 'f' })] }),
   ]),
 )
+add(
+  'calls a group of another map with other types',
+  [],
+  map([group([calling('name', 'Names', 'n', 'm'), calling('address', 'Names', 'n', 'm')])], { import: [LIBRARY.url] }),
+  [{ ...LIBRARY, group: [names({ input: UNTYPED, rule: [rule({ context: 'a', variable: 'f' })] })] }],
+)
 
 /** What the mapping language makes of `src.name -> tgt.name`. */
 const plain = (element: string): JsonObject =>

@@ -338,6 +338,6 @@ function noteMissingVersion(run: Run, node: FhirNode, { rule, list, code, at }: 
 /** Whether a code is in a value set, but with other versions of its code system than the stated one. */
 function isOtherVersion(list: CodeList, code: GivenCode): boolean {
   if (code.version === undefined || code.system === undefined || list.has({ ...code, version: undefined }) !== 'in') return false
-  const { known } = list.versions(code.system)
-  return known.length > 0 && !known.includes(code.version)
+  const stated = [...list.versions(code.system).known, ...list.missingVersions(code.system)]
+  return stated.length > 0 && !stated.includes(code.version)
 }

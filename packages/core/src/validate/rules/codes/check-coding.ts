@@ -128,7 +128,10 @@ interface CodeInSystem {
 
 function checkInSystem(run: Run, node: FhirNode, { coding, code, family, rules }: CodeInSystem): void {
   if (family.unknown) return reportUnknownSystem(run, node, { url: family.url, rules })
-  if (code === undefined) return reportNoCode(run, node, family)
+  if (code === undefined) {
+    if (!isLone(node)) reportNoCode(run, node, family)
+    return
+  }
   const version = stringAt(coding, 'version')
   const provider = family.provider(version)
   if (provider === undefined) {

@@ -25,6 +25,9 @@ const QUALIFIED = /^(?:"([^"]*)"|([^."]+))\.(.+)$/
 /** CQL that names a definition of a library. Other CQL is not parsed. */
 const NAME = /^(?:(?:"[^"]*"|[A-Za-z_]\w*)\.)?(?:"[^"]*"|[A-Za-z_][\w ]*)$/
 
+/** Values in CQL, which need no library. */
+const LITERALS: ReadonlySet<string> = new Set(['true', 'false', 'null'])
+
 /** Measures. */
 export const measureRule: ResourceRule = {
   on: ['Measure'],
@@ -35,8 +38,9 @@ export const measureRule: ResourceRule = {
 /** Checks that the libraries of a Measure are known, its parts can be distinguished, and its CQL criteria name definitions of a library. */
 function checkMeasure(run: Run, node: FhirNode): void {
   const libraries: JsonObject[] = []
+  const named = childrenOf(run, node, 'library')
   let isWhole = true
-  for (const { value } of childrenOf(run, node, 'library')) {
+  for (const { value } of named) {
     const library = typeof value === 'string' ? run.definitions.definition('Library', value) : undefined
     if (library === undefined) {
       run.findings.report(MEASURE_LIBRARY_UNKNOWN, node, {
@@ -46,7 +50,10 @@ function checkMeasure(run: Run, node: FhirNode): void {
     else libraries.push(library)
   }
   checkParts(run, node)
-  if (isWhole) for (const criteria of criteriaIn(run, node)) checkCriteria(run, criteria, libraries)
+  if (!isWhole) return
+  for (const criteria of criteriaIn(run, node))
+    if (named.length > 0 || !isLooseName(criteria)) checkCriteria(run, criteria, libraries)
+    else run.findings.report(MEASURE_CRITERIA, criteria, { text: WITHOUT_LIBRARY, severity: 'warning' })
 }
 
 /** Reports parts without a code if there are several, because reports are matched with the parts of a measure by code. Reports missing parts too. */
@@ -77,6 +84,14 @@ function criteriaIn(run: Run, node: FhirNode): readonly FhirNode[] {
     ...childrenOf(run, group, 'stratifier').flatMap((part) => [...inPart(part), ...childrenOf(run, part, 'component').flatMap(inPart)]),
   ])
   return [...groups, ...childrenOf(run, node, 'supplementalData').flatMap(inPart)]
+}
+
+const WITHOUT_LIBRARY = 'The criteria name a definition, but the measure names no library.'
+
+/** True for inline CQL that can only name a definition. */
+function isLooseName(criteria: FhirNode): boolean {
+  const expression = textOf(criteria, 'expression') ?? ''
+  return textOf(criteria, 'language') === 'text/cql' && NAME.test(expression) && !LITERALS.has(expression)
 }
 
 function checkCriteria(run: Run, criteria: FhirNode, libraries: readonly JsonObject[]): void {

@@ -35,7 +35,7 @@ export const ID_FORM: FindingDefinition = defineFinding(
   'id-form',
   'error',
   'invalid',
-  "Use an id of 1 to 64 letters, digits, '-' and '.', without extensions.",
+  "Use an id of 1 to 64 letters, digits, '-' and '.'; ids of elements may have other characters, but no white space.",
 )
 
 /** The kinds of findings about texts. */

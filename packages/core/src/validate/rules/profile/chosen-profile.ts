@@ -24,9 +24,11 @@ export function chosenRoots(run: Run, node: FhirNode, canonicals: readonly strin
   const profiles = canonicals.map((canonical) => run.definitions.profile(canonical))
   if (profiles.includes(PENDING)) return []
   for (const profile of profiles) if (profile !== undefined && profile !== PENDING) reportEmpty(run, node, profile)
-  const choices = canonicals.map((canonical) => ({ key: canonical, rules: profileRoots(run, canonical) }))
-  const [only] = choices
-  if (only !== undefined && choices.length === 1) return onlyRoots(run, node, { canonical: only.key, profile: profiles[0] })
+  const [only] = canonicals
+  if (only !== undefined && canonicals.length === 1) return onlyRoots(run, node, { canonical: only, profile: profiles[0] })
+  const choices = canonicals
+    .filter((canonical, index) => isForType(run, node, { canonical, profile: profiles[index] }))
+    .map((canonical) => ({ key: canonical, rules: profileRoots(run, canonical) }))
   const fitting = choices.filter(({ key, rules }) => rules.length > 0 && conforms(run, node, { key, rules }))
   const list = canonicals.join(', ')
   if (fitting.length === 0 && !profiles.includes(undefined)) {
@@ -45,11 +47,18 @@ export function chosenRoots(run: Run, node: FhirNode, canonicals: readonly strin
   return fitting[0]?.rules ?? []
 }
 
-function onlyRoots(
-  run: Run,
-  node: FhirNode,
-  { canonical, profile }: { canonical: string; profile: Profile | Pending | undefined },
-): readonly ElementRule[] {
+interface FoundProfile {
+  readonly canonical: string
+  readonly profile: Profile | Pending | undefined
+}
+
+/** False for a profile on a type that the node does not have. */
+function isForType(run: Run, node: FhirNode, { canonical, profile }: FoundProfile): boolean {
+  if (profile === undefined || profile === PENDING || canonicalOf(canonical).fragment !== undefined) return true
+  return profile.root.path !== profile.type || isSubtype(run.model, node.type, profile.type)
+}
+
+function onlyRoots(run: Run, node: FhirNode, { canonical, profile }: FoundProfile): readonly ElementRule[] {
   if (profile === undefined) {
     if (node.type.name === 'Extension') return []
     run.findings.report(PROFILE_UNKNOWN, node, {
@@ -59,8 +68,7 @@ function onlyRoots(
     return []
   }
   if (profile === PENDING) return []
-  const isElement = canonicalOf(canonical).fragment !== undefined
-  const isOfType = isElement || profile.root.path !== profile.type || isSubtype(run.model, node.type, profile.type)
+  const isOfType = isForType(run, node, { canonical, profile })
   if (!isOfType) {
     run.findings.report(PROFILE_TYPE, node, {
       text: `This element must conform to ${quoted(profile.url)}, which is a profile on ${profile.type}, not on ${node.type.name}.`,

@@ -4,6 +4,7 @@ import { TYPE_URL, type ElementRule } from '../../run/element-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import type { NodeRule, Run } from '../../run/run.js'
 import { isAbsoluteUri } from '../primitive/uri.js'
+import { containedOf } from './resolve-locally.js'
 
 const CANONICAL_TYPE: FindingDefinition = defineFinding(
   'canonical-type',
@@ -18,7 +19,7 @@ export const canonicalRule: NodeRule = {
   finds: [CANONICAL_TYPE],
   when: ({ rules }) => {
     const allowed = allowedTypes(rules)
-    return allowed && ((value, run) => typeof value === 'string' && otherType(run, value, allowed) !== undefined)
+    return allowed && ((value, run) => typeof value === 'string' && (value.startsWith('#') || otherType(run, value, allowed) !== undefined))
   },
   check: checkCanonical,
 }
@@ -53,12 +54,24 @@ const NOT_LOOKED_UP =
 function checkCanonical(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
   const { value } = node
   const allowed = allowedTypes(rules)
-  if (typeof value !== 'string' || isReportedElsewhere(node)) return
-  const other = otherType(run, value, allowed)
+  if (typeof value !== 'string') return
+  const isContained = value.startsWith('#')
+  if (!isContained && isReportedElsewhere(node)) return
+  const other = isContained ? otherContained(run, node, { id: value.slice(1), allowed }) : otherType(run, value, allowed)
   if (other !== undefined)
     run.findings.report(CANONICAL_TYPE, node, {
       text: `${quoted(value)} is a ${other}, but the element takes ${allowed?.join(' or ')}.`,
     })
+}
+
+/** The type of the contained resource that a canonical leads to, if it is none of the allowed types. */
+function otherContained(
+  run: Run,
+  node: FhirNode,
+  { id, allowed }: { id: string; allowed: readonly string[] | undefined },
+): string | undefined {
+  const type = id === '' ? undefined : containedOf(run, node, id)?.type.name
+  return type === undefined || allowed?.includes(type) !== false ? undefined : type
 }
 
 /** The type of the definition that a canonical leads to, if it leads to none of the allowed types. */

@@ -108,11 +108,14 @@ function checkDerivation(run: Run, node: FhirNode, base: JsonObject): void {
     say('A definition with a base must have a derivation.')
     return
   }
+  const isOtherKind = base['kind'] !== textOf(node, 'kind')
   if (textOf(node, 'derivation') !== 'constraint') {
+    if (isOtherKind && base['abstract'] !== true)
+      say(`The base is a ${quoted(String(base['kind']))}, so the type must be of the same kind.`)
     if (isSameType) say(`A type that is derived from ${quoted(String(base['type']))} must have another name.`)
     return
   }
-  if (base['kind'] !== textOf(node, 'kind')) say(`The base is a ${quoted(String(base['kind']))}, so the profile must be of the same kind.`)
+  if (isOtherKind) say(`The base is a ${quoted(String(base['kind']))}, so the profile must be of the same kind.`)
   if (!isSameType) {
     run.findings.report(DEFINITION_SNAPSHOT, node, {
       text: `The differential cannot be applied: the base ${quoted(textOf(node, 'baseDefinition') ?? '')} is of type ${quoted(String(base['type']))}.`,

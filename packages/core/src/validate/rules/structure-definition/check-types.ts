@@ -320,10 +320,19 @@ function checkValueSet(run: Run, binding: FhirNode, canonical: string): void {
     if (kind === undefined) say(`The value set ${quoted(canonical)} could not be found.`, 'warning')
     else if (kind !== PENDING) say(`${quoted(canonical)} is a ${kind}, not a value set.`, 'error')
   }
-  if (!isExperiment(found) || isExperiment(resourceOf(binding).value) || textOf(binding, 'strength') === 'example') return
+  if (
+    !isExperiment(found) ||
+    found['url'] === LANGUAGES ||
+    isExperiment(resourceOf(binding).value) ||
+    textOf(binding, 'strength') === 'example'
+  )
+    return
   say(`The value set ${quoted(canonical)} is experimental, but the profile is not.`, 'warning')
 }
 
-function isExperiment(definition: unknown): boolean {
+/** R4 marks it as experimental, although the language of every resource is bound to it. */
+const LANGUAGES = 'http://hl7.org/fhir/ValueSet/languages'
+
+function isExperiment(definition: unknown): definition is JsonObject {
   return isObject(definition) && definition['experimental'] === true
 }

@@ -36,7 +36,7 @@ export interface Callables {
   readonly groups: readonly Callable[]
   /** False when an import is not known, so that there may be other groups. */
   readonly areAll: boolean
-  /** Records the variables that a group is called with. Returns those of its first call; `undefined` when this is the first. */
+  /** Records the variables that a group of the map is called with. Returns those of its first call; `undefined` when this is the first, or the group is imported. */
   readonly called: (group: Callable, given: readonly Variable[]) => readonly Variable[] | undefined
 }
 

@@ -60,6 +60,7 @@ async function checkStructureMap(run: Run, map: FhirNode): Promise<void> {
   const callables = {
     ...callablesOf(run, map, own),
     called: (group: Callable, given: readonly Variable[]) => {
+      if (!groups.has(group)) return undefined
       const before = calls.get(group)
       if (before === undefined) calls.set(group, given)
       order.add(group)
