@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { DECIDED_OF_SERIES } from './series-decisions.js'
 import { isValidHere } from './issue.js'
+import { DECIDED_OF_MESSAGES } from './message-decisions.js'
 import { DECIDED_OF_OPTIONS } from './option-decisions.js'
 import { DECIDED_OF_RULES } from './rule-decisions.js'
 import { DECIDED_OF_SIGNATURES } from './signature-decisions.js'
@@ -15,6 +16,7 @@ const DECISIONS = [
   ...DECIDED_OF_SNAPSHOTS,
   ...DECIDED_OF_OPTIONS,
   ...DECIDED_OF_SERIES,
+  ...DECIDED_OF_MESSAGES,
 ]
 
 test("probes of single rules have the verdict of HL7's Java validator, or another that has been decided", async () => {
