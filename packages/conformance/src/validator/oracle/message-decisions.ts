@@ -44,7 +44,7 @@ export const DECIDED_OF_MESSAGES: readonly ProbeDecision[] = [
   },
   {
     probes: /^rules r7: control\/ud800$/,
-    why: '[JSON](https://www.rfc-editor.org/rfc/rfc8259#section-8.2): an unpaired surrogate is no character.',
+    why: '[JSON](https://www.rfc-editor.org/rfc/rfc8259#section-8.2): an unpaired surrogate is not a character.',
   },
   {
     probes: /^rules r7: (date|birth|instant)Max\/bad$/,
