@@ -5,6 +5,8 @@ export interface Numbers {
   set(index: number, number: number): void
   fill(number: number): void
   length(): number
+  /** The numbers as they are now, for loops over many. Must not be changed. */
+  all(): Uint32Array
   /**
    * In a list of ascending numbers, the first index from `start` whose number is at least `number`; the length if there is none. Searches with growing
    * steps, so that a series of calls with ascending numbers is fast whether they are near each other or far apart.
@@ -32,6 +34,7 @@ export function createNumbers(): Numbers {
       numbers.fill(number)
     },
     length: () => length,
+    all: () => numbers.subarray(0, length),
     firstFrom(start, number) {
       let [low, step] = [start, 1]
       while (low + step < length && (numbers[low + step] ?? 0) < number) {

@@ -1,11 +1,14 @@
-import { addBit, countBits, createNumbers, hasBit, visitMembers, type Bits, type Numbers } from '../bits/index.js'
-import type { IndexEntry } from '../storage/index.js'
+import { addBit, createNumbers, hasBit, type Bits } from '../bits/index.js'
+import { finished, type Work } from '../work/index.js'
+import type { EntryColumns } from './entry-columns.js'
 
 /**
- * The references between rows by one search parameter, as numbers, so that a chain over many resources compares no texts. Built when all rows are requested,
- * or when some have been requested so often that building takes no longer; then kept up to date with the entries and with the rows that they refer to.
+ * The references between rows by one search parameter, so that a chain over many resources compares no texts: the value column has a number for each id
+ * that is referred to, and here is the row of each of these numbers.
  */
 export interface Links {
+  /** Looks up, in steps, the rows of ids and the ids of rows that are new. The other functions do what is left of it. */
+  catchUp(): Work<void>
   /** Adds the rows that refer to one of `targets`. */
   addSources(targets: Bits, found: Bits): void
   /** Like `addSources`, for some rows only; suitable when these are few. */
@@ -27,9 +30,7 @@ export interface LinkTargets {
 
 /** The data that links are built from. */
 export interface Linked {
-  /** Entries of one search parameter, in the order of their rows. */
-  readonly entries: readonly IndexEntry[]
-  readonly rowOf: Numbers
+  readonly columns: EntryColumns
   /** The type that is referred to, and its resources. */
   readonly system: string
   readonly targets: LinkTargets
@@ -39,102 +40,72 @@ export interface Linked {
 const NOWHERE = 0xffffffff
 
 /** Creates the links of one search parameter to one type; they are built when needed. */
-export function createLinks({ entries, rowOf, system, targets }: Linked): Links {
-  const places = createPlaces(targets)
-  /** For each reference, its row, ascending, and the number of the id that it refers to. */
-  const [sources, ids] = [createNumbers(), createNumbers()]
-  let upTo = 0
-  const catchUp = (): void => {
-    places.catchUp()
-    for (; upTo < entries.length; upTo++) {
-      const entry = entries[upTo]
-      if (entry?.value === undefined || entry.system !== system) continue
-      sources.push(rowOf.at(upTo))
-      ids.push(places.numberOf(entry.value))
-    }
+export function createLinks({ columns, system, targets }: Linked): Links {
+  const places = createPlaces({ columns, targets })
+  /** A function for the row that an entry refers to, as it is now. */
+  const lookUp = (): ((entry: number) => number) => {
+    finished(places.catchUp())
+    const [rows, ids, systems] = [places.all(), columns.value.numbers(), columns.system.numbers()]
+    const wanted = columns.system.numberOf(system)
+    return (entry) => (systems[entry] === wanted ? (rows[ids[entry] ?? 0] ?? NOWHERE) : NOWHERE)
   }
-  const forEachOf = (rows: Bits, visit: (link: number, row: number) => void): void => {
-    let link = 0
-    visitMembers(rows, (row) => {
-      link = sources.firstFrom(link, row)
-      for (; link < sources.length() && sources.at(link) === row; link++) visit(link, row)
-    })
-  }
-  /** Number of rows that were looked up without links. */
-  let lookedUp = 0
-  const isWorthLinks = (rows: Bits): boolean => {
-    if (upTo === 0) lookedUp += countBits(rows)
-    return upTo > 0 || lookedUp > entries.length
-  }
-  /** Looks up targets by the ids in the entries. */
-  const lookUp = (rows: Bits, visit: (source: number, target: number) => void): void => {
-    let at = 0
-    visitMembers(rows, (row) => {
-      at = rowOf.firstFrom(at, row)
-      for (; at < entries.length && rowOf.at(at) === row; at++) {
-        const { system: type, value } = entries[at] ?? {}
-        const target = value === undefined || type !== system ? undefined : targets.find(value)
-        if (target !== undefined) visit(row, target)
-      }
-    })
-  }
-  const visitLinks = (rows: Bits, visit: (source: number, target: number) => void): void => {
-    if (!isWorthLinks(rows)) return lookUp(rows, visit)
-    catchUp()
-    forEachOf(rows, (link, row) => {
-      const place = places.at(ids.at(link))
-      if (place !== NOWHERE) visit(row, place)
+  const visitLinks = (sources: Bits, visit: (source: number, target: number) => void): void => {
+    const targetOf = lookUp()
+    columns.visitRows(sources, (entry, row) => {
+      const target = targetOf(entry)
+      if (target !== NOWHERE) visit(row, target)
     })
   }
   return {
+    catchUp: () => places.catchUp(),
     visit: visitLinks,
     addSources(among, found) {
-      catchUp()
-      for (let link = 0; link < sources.length(); link++) if (hasBit(among, places.at(ids.at(link)))) addBit(found, sources.at(link))
+      const targetOf = lookUp()
+      const rows = columns.rowOf.all()
+      for (let entry = 0; entry < rows.length; entry++) if (hasBit(among, targetOf(entry))) addBit(found, rows[entry] ?? 0)
     },
-    addSourcesAmong(rows, among, found) {
-      visitLinks(rows, (source, target) => {
+    addSourcesAmong(sources, among, found) {
+      visitLinks(sources, (source, target) => {
         if (hasBit(among, target)) addBit(found, source)
       })
     },
-    addTargets(of, found) {
-      visitLinks(of, (_, target) => addBit(found, target))
+    addTargets(sources, found) {
+      visitLinks(sources, (_, target) => addBit(found, target))
     },
   }
 }
 
-/** The rows of the ids that are referred to, by permanent numbers. */
+/** The rows of the ids that are referred to. */
 interface Places {
-  numberOf(id: string): number
-  /** The row at the last lookup; if it was replaced, `catchUp` updates it. */
-  at(number: number): number
-  catchUp(): void
+  /** By the numbers of the value column; those that were replaced since the last lookup are as they were, until `catchUp`. */
+  all(): Uint32Array
+  /** Several callers may continue at the same time: each does what is left when its turn comes. */
+  catchUp(): Work<void>
 }
 
-function createPlaces(targets: LinkTargets): Places {
-  const numbers = new Map<string, number>()
-  const places = createNumbers()
-  const upTo = { rows: 0, generation: 0 }
+/** Number of lookups in a step. */
+const STEP = 256
+
+function createPlaces({ columns: { value }, targets }: Pick<Linked, 'columns' | 'targets'>): Places {
+  let places = createNumbers()
+  let generation = targets.generation()
+  let rowsUpTo = targets.size()
   return {
-    at: (number) => places.at(number),
-    numberOf(id) {
-      const known = numbers.get(id)
-      if (known !== undefined) return known
-      const number = numbers.size
-      numbers.set(id, number)
-      places.push(targets.find(id) ?? NOWHERE)
-      return number
-    },
-    catchUp() {
-      const generation = targets.generation()
-      if (generation !== upTo.generation) {
-        places.fill(NOWHERE)
-        upTo.generation = generation
-        upTo.rows = 0
+    all: () => places.all(),
+    *catchUp() {
+      if (generation !== targets.generation()) {
+        places = createNumbers()
+        generation = targets.generation()
+        rowsUpTo = targets.size()
       }
-      for (const size = targets.size(); upTo.rows < size; upTo.rows++) {
-        const number = numbers.get(targets.row(upTo.rows)?.stored.id ?? '')
-        if (number !== undefined) places.set(number, upTo.rows)
+      while (rowsUpTo < targets.size() || places.length() <= value.size()) {
+        for (const end = Math.min(rowsUpTo + STEP, targets.size()); rowsUpTo < end; rowsUpTo++) {
+          const number = value.numberOf(targets.row(rowsUpTo)?.stored.id ?? '')
+          if (number !== undefined && number < places.length()) places.set(number, rowsUpTo)
+        }
+        for (const end = Math.min(places.length() + STEP, value.size() + 1); places.length() < end;)
+          places.push(targets.find(value.text(places.length()) ?? '') ?? NOWHERE)
+        yield
       }
     },
   }

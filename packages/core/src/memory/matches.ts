@@ -1,6 +1,7 @@
-import { OperationError, quoted } from '../errors/index.js'
-import { isDefinitionEntry, placesOf, type Condition, type EntryTest, type ScanQuery, type SearchQuery } from '../storage/index.js'
+import { placesOf, type Condition, type EntryTest, type SearchQuery } from '../storage/index.js'
 import { addBit, addBits, countBits, difference, emptyBits, intersection, membersOf, type Bits } from '../bits/index.js'
+import type { Work } from '../work/index.js'
+import type { Links } from './links.js'
 import type { ResourceTable } from './resource-table.js'
 
 /** The resources of every type. */
@@ -96,77 +97,64 @@ function rowsUpdated({ table }: Scope, { from = -Infinity, to = Infinity }: { re
 }
 
 /** @param among The rows to test, when they are few. */
-function rowsReferringTo(scope: Scope, { param, query: { type, where } }: RefersTo, among?: Bits): Bits {
-  const live = scope.table.live()
+function rowsReferringTo({ tables, table, type: from }: Scope, { param, query: { type, where } }: RefersTo, among?: Bits): Bits {
+  const live = table.live()
   const found = new Uint32Array(live.length)
-  const index = scope.table.param(param)
-  for (const place of placesOf(type)) {
-    const targets = scope.tables.get(place)
-    const matches = matchingRows(scope.tables, { type: place, where })
-    if (index === undefined || targets === undefined || matches === undefined) continue
-    const links = index.links({ system: place, targets })
-    if (among === undefined) links.addSources(matches, found)
-    else links.addSourcesAmong(among, matches, found)
+  for (const to of placesOf(type)) {
+    const links = linksOf(tables, { from, param, to })
+    const matches = links && matchingRows(tables, { type: to, where })
+    if (matches === undefined) continue
+    if (among === undefined) links?.addSources(matches, found)
+    else links?.addSourcesAmong(among, matches, found)
   }
   return among === undefined ? intersection(live, found) : found
 }
 
 type RefersTo = Extract<Condition, { kind: 'refersTo' }>
 
-function rowsReferredBy({ tables, table, type }: Scope, param: string, query: SearchQuery): Bits {
+function rowsReferredBy({ tables, table, type: to }: Scope, param: string, query: SearchQuery): Bits {
   const live = table.live()
   const found = new Uint32Array(live.length)
   const sources = matchingRows(tables, query)
-  const index = tables.get(query.type)?.param(param)
-  if (sources !== undefined) index?.links({ system: type, targets: table }).addTargets(sources, found)
+  if (sources !== undefined) linksOf(tables, { from: query.type, param, to })?.addTargets(sources, found)
   return intersection(live, found)
 }
 
-/**
- * Checks that resources which were given without an indexer are not searched by parameters for which they have no entries: such a search would silently
- * find none of them.
- *
- * @param unindexed Types of these resources.
- * @throws {OperationError} `search-unsupported` naming the parameter.
- */
-export function checkIndexed(query: SearchQuery | ScanQuery, unindexed: ReadonlySet<string>): void {
-  if (unindexed.size === 0) return
-  checkQueryOf(query, unindexed)
-  for (const { type, where, params } of 'referring' in query ? (query.referring ?? []) : []) {
-    for (const param of params) checkParam(param, type, unindexed)
-    checkCondition(where, type, unindexed)
-  }
+interface Reference {
+  /** The type that refers. */
+  readonly from: string
+  readonly param: string
+  /** The type that is referred to. */
+  readonly to: string
 }
 
-function checkQueryOf({ type, where, sort = [] }: SearchQuery, unindexed: ReadonlySet<string>): void {
-  for (const { field, param } of sort) if (field !== 'lastUpdated' && field !== 'id') checkParam(param, type, unindexed)
-  checkCondition(where, type, unindexed)
+/** The links of a reference; `undefined` when there are no such resources. */
+export function linksOf(tables: Tables, { from, param, to }: Reference): Links | undefined {
+  const targets = tables.get(to)
+  return targets && tables.get(from)?.param(param)?.links({ system: to, targets })
 }
 
-function checkCondition(condition: Condition, type: string, unindexed: ReadonlySet<string>): void {
-  switch (condition.kind) {
+/** Brings the links that a condition follows up to date, in steps, so that `matchingRows` does not have to. */
+export function* followed(tables: Tables, { type, where }: Pick<SearchQuery, 'type' | 'where'>): Work<void> {
+  switch (where.kind) {
     case 'and':
     case 'or':
-      for (const part of condition.conditions) checkCondition(part, type, unindexed)
+      for (const part of where.conditions) yield* followed(tables, { type, where: part })
       return
     case 'not':
-      return checkCondition(condition.condition, type, unindexed)
-    case 'entry':
-      return checkParam(condition.param, type, unindexed)
+      return yield* followed(tables, { type, where: where.condition })
     case 'refersTo':
-      checkParam(condition.param, type, unindexed)
-      return checkQueryOf(condition.query, unindexed)
+      for (const to of placesOf(where.query.type)) {
+        yield* followed(tables, { type: to, where: where.query.where })
+        yield* linksOf(tables, { from: type, param: where.param, to })?.catchUp() ?? []
+      }
+      return
     case 'referredBy':
-      checkParam(condition.param, condition.query.type, unindexed)
-      return checkQueryOf(condition.query, unindexed)
+      yield* followed(tables, where.query)
+      yield* linksOf(tables, { from: where.query.type, param: where.param, to: type })?.catchUp() ?? []
+      return
+    case 'entry':
     case 'id':
     case 'lastUpdated':
-      return
   }
-}
-
-function checkParam(param: string, type: string, unindexed: ReadonlySet<string>): void {
-  if (!unindexed.has(type) || isDefinitionEntry({ param })) return
-  const text = `The resources of type ${type} that memoryStorage was given are not indexed by ${quoted(param)}: give it an indexer too, for example that of r4().`
-  throw new OperationError('search-unsupported', text)
 }

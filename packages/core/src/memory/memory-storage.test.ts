@@ -109,6 +109,22 @@ describe('memoryStorage', () => {
       }
     }
   })
+
+  it('serves others while the first search in an order sorts many resources, and finds what they write', async () => {
+    const storage = memoryStorage()
+    const puts = Array.from({ length: 50_000 }, (_, n) =>
+      putResource({ type: 'Basic', id: `b${n}`, source: { resourceType: 'Basic' } }, () => entriesOf((n * 7_919) % 50_021)),
+    )
+    await storage.write(puts)
+    const ended: string[] = []
+    const sort = [{ param: 'n', field: 'low', descending: false } as const]
+    const search = storage.search({ type: 'Basic', where: EVERYTHING, sort, limit: 2 }).finally(() => ended.push('search'))
+    await new Promise(setImmediate)
+    await put(storage, 'least', -1)
+    ended.push('write')
+    expect((await search).items.map(({ id }) => id)).toEqual(['least', 'b0'])
+    expect(ended).toEqual(['write', 'search'])
+  })
 })
 
 describe('resources that were given without an indexer', () => {

@@ -15,10 +15,13 @@ import {
   type ReadResult,
 } from '../storage/index.js'
 import { countBits } from '../bits/index.js'
+import { createScheduler, paced } from '../context/index.js'
+import type { Work } from '../work/index.js'
 import { createChangeLog } from './change-log.js'
 import { createVersionLog, historyOf } from './history.js'
-import { checkIndexed, matchingRows } from './matches.js'
-import { pageOf } from './page.js'
+import { checkIndexed } from './check-indexed.js'
+import { followed, matchingRows } from './matches.js'
+import { findMatches, pageOf } from './page.js'
 import type { ResourceTable } from './resource-table.js'
 import { createScan } from './scan.js'
 import { applyWrites, type MemoryState } from './write.js'
@@ -41,8 +44,8 @@ const SHAPE: InputShape = inputShape<MemoryStorageOptions>({ indexer: FUNCTION, 
 const CAPABILITIES: Capabilities = { atomic: true, counts: true, preconditions: true, sorts: true, contained: true }
 
 /**
- * Creates a storage that keeps resources in memory, for as long as the process runs: for tests, and for content that is loaded at start. Its calls never
- * wait, so each sees the effects of all earlier ones.
+ * Creates a storage that keeps resources in memory, for as long as the process runs: for tests, and for content that is loaded at start. Each call sees the
+ * effects of all earlier ones. Reads and writes never wait; the first search of a kind over many resources builds what it needs while other work runs.
  *
  * @param resources Its first content; each needs a `resourceType` and an `id`.
  * @throws {TypeError} when the resources are not a list, and for an option that is unknown or of another type.
@@ -62,6 +65,7 @@ export function memoryStorage(resources: Iterable<object> = [], options: MemoryS
     if (options.indexer === undefined) unindexed.add(put.type)
   }
   const scan = createScan()
+  const run = { scheduler: createScheduler() }
   let closed = false
   const open = (): MemoryState => {
     if (closed) throw new OperationError('storage-unavailable', 'The storage is closed.')
@@ -73,17 +77,17 @@ export function memoryStorage(resources: Iterable<object> = [], options: MemoryS
     read: async (type, id) => readRow(open().tables.get(type), id),
     async search(query) {
       checkIndexed(query, unindexed)
-      return search(open(), query)
+      return paced(run, search(open(), query))
     },
     async scan(query) {
       checkScan(query)
       checkIndexed(query, unindexed)
-      return scan(open(), query)
+      return paced(run, scan(open(), query))
     },
     async count(query) {
       checkQuery(query)
       checkIndexed(query, unindexed)
-      return countBits(matchingRows(open().tables, query) ?? new Uint32Array())
+      return paced(run, count(open(), query))
     },
     async write(entries) {
       checkEntries(entries)
@@ -109,11 +113,15 @@ function readRow(table: ResourceTable | undefined, id: string): ReadResult {
   return number === undefined ? undefined : table?.row(number)?.stored
 }
 
-function search(state: MemoryState, query: SearchQuery): SearchPage {
+function* search(state: MemoryState, query: SearchQuery): Work<SearchPage> {
   checkQuery(query)
-  const table = state.tables.get(query.type)
-  const rows = matchingRows(state.tables, query)
-  if (table === undefined || rows === undefined) return { items: [] }
-  const page = pageOf(table, rows, query)
+  const matches = yield* findMatches(state.tables, query)
+  if (matches === undefined) return { items: [] }
+  const page = pageOf(matches, query)
   return { ...page, items: page.items.map(({ stored }) => stored) }
+}
+
+function* count({ tables }: MemoryState, query: SearchQuery): Work<number> {
+  yield* followed(tables, query)
+  return countBits(matchingRows(tables, query) ?? new Uint32Array())
 }

@@ -1,7 +1,10 @@
 import { OperationError } from '../errors/index.js'
 import { countBits, firstWhere, hasBit, visitMembers, type Bits } from '../bits/index.js'
-import { comparePositions, cursorParts, positionOf, type SearchQuery, type SortKey, type SortPosition } from '../storage/index.js'
+import { comparePositions, cursorParts, type SearchQuery, type SortKey, type SortPosition } from '../storage/index.js'
+import type { Work } from '../work/index.js'
+import { followed, matchingRows, type Tables } from './matches.js'
 import type { ResourceTable, Row } from './resource-table.js'
+import type { RowOrder } from './row-order.js'
 
 const DEFAULT_PAGE = 100
 
@@ -12,9 +15,45 @@ export interface RowPage<T> {
   readonly next?: string
 }
 
+/** The matches of a query. */
+export interface Matches {
+  readonly table: ResourceTable
+  readonly rows: Bits
+  /** The order in which they are found one after the other; absent where it is faster to look through all of them. */
+  readonly order: RowOrder<SortPosition> | undefined
+}
+
+/**
+ * Finds the matches of a query. What is missing of links and orders is built before that, in steps; the matches are those after the last step, when nothing
+ * else can happen between finding them and using them. `undefined` when there are no resources of the type.
+ */
+export function* findMatches(tables: Tables, query: SearchQuery): Work<Matches | undefined> {
+  for (;;) {
+    yield* followed(tables, query)
+    const table = tables.get(query.type)
+    const rows = matchingRows(tables, query)
+    if (table === undefined || rows === undefined) return undefined
+    const matches = matchesIn(table, rows, query)
+    if (matches.order?.isReady() !== false) return matches
+    yield* matches.order.catchUp()
+  }
+}
+
+/** Chooses how the page of a query is found among its matches. */
+function matchesIn(table: ResourceTable, rows: Bits, { sort = [], limit = DEFAULT_PAGE }: Pick<SearchQuery, 'sort' | 'limit'>): Matches {
+  const order = table.order(sort)
+  const count = countBits(rows)
+  const passed = table.size() * Math.min(1, limit / count)
+  const isFaster = passed < count * LOOK && (order.isReady() || order.isWorth(count))
+  return { table, rows, order: isFaster ? order : undefined }
+}
+
+/** Looking at a match takes about as long as passing this many rows in their order. */
+const LOOK = 8
+
 /** The page of rows that a query asks for. */
-export function pageOf(table: ResourceTable, rows: Bits, query: Omit<SearchQuery, 'where'>): RowPage<Row> {
-  return pageMadeOf(table, rows, { ...query, itemOf: (row) => ({ item: row, bytes: row.length }) })
+export function pageOf(matches: Matches, query: Omit<SearchQuery, 'where'>): RowPage<Row> {
+  return pageMadeOf(matches, { ...query, itemOf: (row) => ({ item: row, bytes: row.length }) })
 }
 
 /** The item of a row on a page, and its size. */
@@ -28,12 +67,13 @@ interface PageQuery<T> extends Omit<SearchQuery, 'where'> {
 }
 
 /** Like `pageOf`, with an item made from each row; the sizes of the items count. */
-export function pageMadeOf<T>(table: ResourceTable, rows: Bits, { itemOf, ...query }: PageQuery<T>): RowPage<T> {
+export function pageMadeOf<T>(matches: Matches, { itemOf, ...query }: PageQuery<T>): RowPage<T> {
+  const { table } = matches
   const { sort = [], limit = DEFAULT_PAGE, maxBytes = Infinity } = query
   const after = query.after === undefined ? undefined : readCursor(query.after, sort)
-  const found = firstRows(table, rows, { after, limit, sort })
+  const found = firstRows(matches, { after, limit, sort })
   const items: T[] = []
-  let last: Row | undefined
+  let last: number | undefined
   let bytes = 0
   for (const number of found.slice(0, limit)) {
     const row = table.row(number)
@@ -42,9 +82,9 @@ export function pageMadeOf<T>(table: ResourceTable, rows: Bits, { itemOf, ...que
     const made = itemOf(row, number)
     items.push(made.item)
     bytes += made.bytes
-    last = row
+    last = number
   }
-  return { items, ...(last !== undefined && found.length > items.length && { next: cursorAt(positionOf(last, sort)) }) }
+  return { items, ...(last !== undefined && found.length > items.length && { next: cursorAt(table.positionOf(last, sort)) }) }
 }
 
 interface Cut {
@@ -54,20 +94,13 @@ interface Cut {
 }
 
 /** The numbers of the rows of a page and of the first one after it. */
-function firstRows(table: ResourceTable, rows: Bits, cut: Cut): readonly number[] {
-  return isLargePart(table, rows) ? firstInOrder(table, rows, cut) : firstOfFew(table, rows, cut)
+function firstRows({ table, rows, order }: Matches, cut: Cut): readonly number[] {
+  return order === undefined ? firstOfFew(table, rows, cut) : firstInOrder(order, rows, cut)
 }
 
-/** If at least one in this many rows matches, the first matches are found soon by going through all rows in order. */
-const LARGE_PART = 64
-
-function isLargePart(table: ResourceTable, rows: Bits): boolean {
-  return countBits(rows) * LARGE_PART >= table.size()
-}
-
-function firstInOrder(table: ResourceTable, rows: Bits, { after, limit, sort }: Cut): readonly number[] {
+function firstInOrder(order: RowOrder<SortPosition>, rows: Bits, { after, limit }: Cut): readonly number[] {
   const found: number[] = []
-  for (const number of table.after(sort, after)) {
+  for (const number of order.after(after)) {
     if (hasBit(rows, number)) found.push(number)
     if (found.length > limit) break
   }
@@ -78,9 +111,7 @@ function firstInOrder(table: ResourceTable, rows: Bits, { after, limit, sort }: 
 function firstOfFew(table: ResourceTable, rows: Bits, { after, limit, sort }: Cut): readonly number[] {
   const first: PlacedRow[] = []
   visitMembers(rows, (number) => {
-    const row = table.row(number)
-    if (row === undefined) return
-    const position = positionOf(row, sort)
+    const position = table.positionOf(number, sort)
     if (after !== undefined && comparePositions(position, after, sort) <= 0) return
     const last = first[limit]
     if (last !== undefined && comparePositions(position, last.position, sort) >= 0) return

@@ -1,10 +1,11 @@
-import { comparePositions, positionOf, type IndexedResource, type SortKey, type SortPosition } from '../storage/index.js'
+import { comparePositions, sortKeyAmong, type IndexEntry, type SortKey, type SortPosition, type StoredResource } from '../storage/index.js'
 import { addBit, emptyBits, removeBit, withRoomFor, type Bits } from '../bits/index.js'
 import { createParamIndex, type ParamIndex } from './param-index.js'
 import { createRowOrder, type RowOrder } from './row-order.js'
 
-/** A current resource with its index entries. */
-export interface Row extends IndexedResource {
+/** A version of a resource that is or was current. */
+export interface Row {
+  readonly stored: StoredResource
   /** Length of the text as it was written. */
   readonly length: number
   /** `lastUpdated` in milliseconds since 1970. */
@@ -13,7 +14,7 @@ export interface Row extends IndexedResource {
 
 /** The resources of one type. Every put adds a row; sets of resources are sets of row numbers. */
 export interface ResourceTable {
-  put(row: Row): void
+  put(row: Row, entries: readonly IndexEntry[]): void
   delete(id: string): void
   find(id: string): number | undefined
   row(number: number): Row | undefined
@@ -24,8 +25,10 @@ export interface ResourceTable {
   size(): number
   /** Increases by one whenever rows get other numbers. */
   generation(): number
-  /** @yields The rows after a position, or all, in the order of the sort keys; rows that are no longer current may be among them. */
-  after(sort: readonly SortKey[], position: SortPosition | undefined): Iterable<number>
+  /** The position of a row in the order of the sort keys. */
+  positionOf(number: number, sort: readonly SortKey[]): SortPosition
+  /** The rows in the order of the sort keys; those that are no longer current may be among them. */
+  order(sort: readonly SortKey[]): RowOrder<SortPosition>
 }
 
 /** Rows that are no longer current are dropped when there are more of them than current ones, and more than this. */
@@ -42,8 +45,9 @@ export function createResourceTable(): ResourceTable {
     generation++
   }
   return {
-    put(row) {
+    put(row, entries) {
       dropRow(state, row.stored.id)
+      for (const entry of entries) indexOf(state, entry.param).add(state.rows.length, entry)
       addRow(state, row)
       compactIfDue()
     },
@@ -57,7 +61,8 @@ export function createResourceTable(): ResourceTable {
     live: () => state.live,
     size: () => state.rows.length,
     generation: () => generation,
-    after: (sort, position) => orderBy(state, sort).after(position),
+    positionOf: (number, sort) => positionOf(state, number, sort),
+    order: (sort) => orderBy(state, sort),
   }
 }
 
@@ -78,38 +83,42 @@ function emptyState(): TableState {
 /** Maximum number of orders that are kept up to date with the rows; the least recently used is dropped. */
 const MAX_ORDERS = 16
 
-function orderBy({ rows, orders }: TableState, sort: readonly SortKey[]): RowOrder<SortPosition> {
+function orderBy(state: TableState, sort: readonly SortKey[]): RowOrder<SortPosition> {
+  const { rows, orders } = state
   const key = JSON.stringify(sort)
-  const order = orders.get(key) ?? newOrder(rows, sort)
+  const order =
+    orders.get(key) ??
+    createRowOrder<SortPosition>({
+      placeOf: (number) => positionOf(state, number, sort),
+      compare: (a, b) => comparePositions(a, b, sort),
+      size: () => rows.length,
+    })
   orders.delete(key)
   orders.set(key, order)
   if (orders.size > MAX_ORDERS) orders.delete(orders.keys().next().value ?? '')
   return order
 }
 
-function newOrder(rows: readonly Row[], sort: readonly SortKey[]): RowOrder<SortPosition> {
-  const order = createRowOrder<SortPosition>({
-    placeOf(number) {
-      const row = rows[number]
-      return row === undefined ? { keys: [], id: '' } : positionOf(row, sort)
-    },
-    compare: (a, b) => comparePositions(a, b, sort),
-  })
-  for (const number of rows.keys()) order.add(number)
-  return order
+function positionOf({ rows, params }: TableState, number: number, sort: readonly SortKey[]): SortPosition {
+  const stored = rows[number]?.stored
+  if (stored === undefined) return { keys: [], id: '' }
+  const keys = sort.map(({ param, field, descending }) =>
+    field === 'id' || field === 'lastUpdated' ? stored[field] : sortKeyAmong(params.get(param)?.valuesOf(number, field) ?? [], descending),
+  )
+  return { keys, id: stored.id }
 }
 
 function addRow(state: TableState, row: Row): void {
   const number = state.rows.push(row) - 1
   state.current.set(row.stored.id, number)
-  for (const order of state.orders.values()) order.add(number)
   state.live = withRoomFor(state.live, number)
   addBit(state.live, number)
-  for (const entry of row.entries) {
-    const index = state.params.get(entry.param) ?? createParamIndex()
-    state.params.set(entry.param, index)
-    index.add(number, entry)
-  }
+}
+
+function indexOf({ params }: TableState, param: string): ParamIndex {
+  const index = params.get(param) ?? createParamIndex()
+  params.set(param, index)
+  return index
 }
 
 function dropRow(state: TableState, id: string): void {
@@ -121,9 +130,16 @@ function dropRow(state: TableState, id: string): void {
 
 function compacted(state: TableState): TableState {
   const fresh = emptyState()
+  const numbers = new Uint32Array(state.rows.length)
   for (const number of state.current.values()) {
     const row = state.rows[number]
-    if (row !== undefined) addRow(fresh, row)
+    if (row === undefined) continue
+    numbers[number] = fresh.rows.length
+    addRow(fresh, row)
+  }
+  for (const [param, index] of state.params) {
+    const copy = indexOf(fresh, param)
+    index.visit(state.live, (number, entry) => copy.add(numbers[number] ?? 0, entry))
   }
   return fresh
 }

@@ -1,9 +1,17 @@
 import { firstWhere } from '../bits/index.js'
-import { numberHolds, type IndexEntry, type NumberComparison } from '../storage/index.js'
+import { finished, sharedWork, type Work } from '../work/index.js'
 
-/** Row numbers in ascending order of their places. Rows may be added in any order; those that are no longer current stay in it. */
+/** Row numbers in ascending order of their places; those that are no longer current stay in it. Rows are sorted when the order is used. */
 export interface RowOrder<Place> {
-  add(row: number): void
+  /** True if few rows are not sorted yet, so that `after` takes only a moment. */
+  isReady(): boolean
+  /**
+   * Counts matches that are about to be looked through without the order. True if that takes longer than sorting its rows, or if it does together with
+   * what was counted since the last time.
+   */
+  isWorth(matches: number): boolean
+  /** Sorts the rows that are new, in steps. Several callers may continue at the same time: whichever does, does the next piece. */
+  catchUp(): Work<void>
   /** @yields The rows after a place, or all of them. */
   after(place: Place | undefined): Generator<number, void, undefined>
 }
@@ -13,29 +21,69 @@ export interface Ordering<Place> {
   readonly placeOf: (row: number) => Place
   /** As for `sort`. */
   readonly compare: (a: Place, b: Place) => number
+  /** Number of rows, which are numbered from 0. */
+  readonly size: () => number
 }
 
+/** If at most one in this many rows matches, looking through the matches once is much faster than sorting all rows. */
+const SMALL_PART = 64
+/** Number of rows that are sorted in a step. */
+const RUN = 1_024
+/** Number of rows that are merged in a step. */
+const STEP = 256
 /** Fraction of the sorted rows that may be kept apart before they are merged into these. */
-const PART_APART = 1 / 64
+const PART_APART = 1 / 256
+
+const NO_ROWS: Uint32Array = new Uint32Array()
 
 /** Creates an order that keeps only row numbers. Places are computed again when they are needed, which is seldom. */
 export function createRowOrder<Place>(ordering: Ordering<Place>): RowOrder<Place> {
-  const { placeOf, compare } = ordering
-  let sorted: readonly number[] = []
-  let added: number[] = []
-  let apart: readonly number[] = []
+  const { size } = ordering
+  let sorted = NO_ROWS
+  let apart = NO_ROWS
+  let upTo = 0
+  let lookedThrough = 0
+  let building: (() => Work<void>) | undefined
+  const isReady = (): boolean => size() - upTo <= RUN
+  function* build(): Work<void> {
+    const runs = [sorted, apart]
+    const end = size()
+    const places: Place[] = []
+    const once = { ...ordering, placeOf: (row: number): Place => (places[row] ??= ordering.placeOf(row)) }
+    for (let from = upTo; from < end; from += RUN) {
+      runs.push(sortedRun(once, from, Math.min(from + RUN, end)))
+      yield
+    }
+    sorted = yield* mergedRuns(once, runs)
+    apart = NO_ROWS
+    upTo = end
+    building = undefined
+  }
+  function* catchUp(): Work<void> {
+    while (!isReady()) {
+      building ??= sharedWork(build)
+      yield* building()
+    }
+  }
   const tidy = (): void => {
-    if (added.length === 0) return
-    const placed = [...apart, ...added].map((row) => ({ row, place: placeOf(row) })).sort((a, b) => compare(a.place, b.place))
-    added = []
-    apart = placed.map(({ row }) => row)
+    if (upTo === size()) return
+    apart = withRows(ordering, apart, sortedRun(ordering, upTo, size()))
+    upTo = size()
     if (apart.length <= sorted.length * PART_APART) return
-    sorted = merged(ordering, sorted, placed)
-    apart = []
+    sorted = withRows(ordering, sorted, apart)
+    apart = NO_ROWS
   }
   return {
-    add: (row) => void added.push(row),
+    isReady,
+    isWorth(matches) {
+      lookedThrough += matches
+      if (lookedThrough < size() && matches * SMALL_PART < size()) return false
+      lookedThrough = 0
+      return true
+    },
+    catchUp,
     after(place) {
+      finished(catchUp())
       tidy()
       // Rows that are added during an iteration appear in the next one.
       return inTurn(ordering, [sorted, apart], place)
@@ -45,7 +93,7 @@ export function createRowOrder<Place>(ordering: Ordering<Place>): RowOrder<Place
 
 function* inTurn<Place>(
   ordering: Ordering<Place>,
-  [main, others]: readonly [readonly number[], readonly number[]],
+  [main, others]: readonly [Uint32Array, Uint32Array],
   place: Place | undefined,
 ): Generator<number, void, undefined> {
   let left = place === undefined ? 0 : startAfter(ordering, main, place)
@@ -62,113 +110,56 @@ function* inTurn<Place>(
   }
 }
 
-function startAfter<Place>({ placeOf, compare }: Ordering<Place>, rows: readonly number[], place: Place): number {
+function startAfter<Place>({ placeOf, compare }: Ordering<Place>, rows: Uint32Array, place: Place): number {
   return firstWhere(rows.length, (index) => compare(placeOf(rows[index] ?? 0), place) > 0)
 }
 
-interface PlacedRow<Place> {
-  readonly row: number
-  readonly place: Place
+function sortedRun<Place>({ placeOf, compare }: Ordering<Place>, from: number, to: number): Uint32Array {
+  const placed = Array.from({ length: to - from }, (_, index) => ({ row: from + index, place: placeOf(from + index) }))
+  return Uint32Array.from(
+    placed.sort((a, b) => compare(a.place, b.place)),
+    ({ row }) => row,
+  )
 }
 
-function merged<Place>(ordering: Ordering<Place>, rows: readonly number[], placed: readonly PlacedRow<Place>[]): readonly number[] {
-  const all: number[] = []
+/** Merges sorted runs in pairs until one is left. */
+function* mergedRuns<Place>(ordering: Ordering<Place>, runs: readonly Uint32Array[]): Work<Uint32Array> {
+  const [first = NO_ROWS, ...others] = runs
+  if (others.length === 0) return first
+  const longer: Uint32Array[] = []
+  for (let at = 0; at < runs.length; at += 2) longer.push(yield* mergedPair(ordering, runs[at] ?? NO_ROWS, runs[at + 1] ?? NO_ROWS))
+  return yield* mergedRuns(ordering, longer)
+}
+
+function* mergedPair<Place>({ placeOf, compare }: Ordering<Place>, a: Uint32Array, b: Uint32Array): Work<Uint32Array> {
+  const merged = new Uint32Array(a.length + b.length)
+  let [left, right] = [0, 0]
+  let [leftPlace, rightPlace] = [placeOf(a[0] ?? 0), placeOf(b[0] ?? 0)]
+  while (left < a.length && right < b.length) {
+    if ((left + right) % STEP === 0) yield
+    if (compare(leftPlace, rightPlace) <= 0) {
+      merged[left + right] = a[left] ?? 0
+      leftPlace = placeOf(a[++left] ?? 0)
+    } else {
+      merged[left + right] = b[right] ?? 0
+      rightPlace = placeOf(b[++right] ?? 0)
+    }
+  }
+  merged.set(a.subarray(left), left + right)
+  merged.set(b.subarray(right), left + right + a.length - left)
+  return merged
+}
+
+/** Merges a few sorted rows into many, whose places are looked up by halves. */
+function withRows<Place>(ordering: Ordering<Place>, many: Uint32Array, few: Uint32Array): Uint32Array {
+  const merged = new Uint32Array(many.length + few.length)
   let from = 0
-  for (const { row, place } of placed) {
-    const to = startAfter(ordering, rows, place)
-    for (; from < to; from++) all.push(rows[from] ?? 0)
-    all.push(row)
+  for (const [index, row] of few.entries()) {
+    const to = startAfter(ordering, many, ordering.placeOf(row))
+    merged.set(many.subarray(from, to), from + index)
+    merged[to + index] = row
+    from = to
   }
-  for (; from < rows.length; from++) all.push(rows[from] ?? 0)
-  return all
-}
-
-/** Positions of entries in the order of one number field. Built at first use; later entries are merged when they have become many. */
-export interface NumberOrder {
-  /** Lists of the positions whose number satisfies the comparison. */
-  positions(comparison: NumberComparison): readonly ArrayLike<number>[]
-}
-
-const NOTHING: PlacedNumbers = { values: new Float64Array(), positions: new Uint32Array() }
-/** Fraction of the sorted entries that may be added, and searched one by one, before they are merged into these. */
-const UNSORTED_PART = 1 / 16
-
-/** Creates the order of entries by one number field. */
-export function createNumberOrder(field: NumberComparison['field'], entries: readonly IndexEntry[]): NumberOrder {
-  let sorted = NOTHING
-  let upTo = 0
-  return {
-    positions(comparison) {
-      let added = numbersFrom(field, entries, upTo)
-      if (added.values.length > sorted.values.length * UNSORTED_PART) {
-        sorted = mergedNumbers(sorted, inOrder(added))
-        upTo = entries.length
-        added = NOTHING
-      }
-      const { values, positions } = sorted
-      const start = firstWhere(values.length, (index) => (values[index] ?? 0) >= comparison.operand)
-      const end = firstWhere(values.length, (index) => (values[index] ?? 0) > comparison.operand)
-      const others = added.positions.filter((_, index) => numberHolds(added.values[index] ?? 0, comparison))
-      return [positions.subarray(...SPANS[comparison.op](start, end)), others]
-    },
-  }
-}
-
-/** The span of the sorted numbers that satisfies the comparison; `start` to `end` are those equal to the operand. */
-const SPANS: Readonly<Record<NumberComparison['op'], (start: number, end: number) => [number, number?]>> = {
-  eq: (start, end) => [start, end],
-  lt: (start) => [0, start],
-  le: (_, end) => [0, end],
-  gt: (_, end) => [end],
-  ge: (start) => [start],
-}
-
-/** Numbers with their positions. */
-interface PlacedNumbers {
-  readonly values: Float64Array
-  readonly positions: Uint32Array
-}
-
-function numbersFrom(field: NumberComparison['field'], entries: readonly IndexEntry[], from: number): PlacedNumbers {
-  const values = new Float64Array(entries.length - from)
-  const positions = new Uint32Array(entries.length - from)
-  let length = 0
-  for (let position = from; position < entries.length; position++) {
-    const value = entries[position]?.[field]
-    if (value === undefined) continue
-    values[length] = value
-    positions[length++] = position
-  }
-  return { values: values.subarray(0, length), positions: positions.subarray(0, length) }
-}
-
-/** Sorts in ascending order. Numbers alone are sorted much faster than with a comparison function; each position then goes after those of the same number. */
-function inOrder(numbers: PlacedNumbers): PlacedNumbers {
-  const values = numbers.values.toSorted()
-  const positions = new Uint32Array(values.length)
-  /** For the first place of each number, the number of positions that were put there and after it. */
-  const placed = new Uint32Array(values.length)
-  for (const [index, value] of numbers.values.entries()) {
-    const first = firstWhere(values.length, (place) => (values[place] ?? 0) >= value)
-    const others = placed[first] ?? 0
-    positions[first + others] = numbers.positions[index] ?? 0
-    placed[first] = others + 1
-  }
-  return { values, positions }
-}
-
-function mergedNumbers(a: PlacedNumbers, b: PlacedNumbers): PlacedNumbers {
-  const length = a.values.length + b.values.length
-  const values = new Float64Array(length)
-  const positions = new Uint32Array(length)
-  let left = 0
-  let right = 0
-  for (let index = 0; index < length; index++) {
-    const isLeft = right === b.values.length || (left < a.values.length && (a.values[left] ?? 0) <= (b.values[right] ?? 0))
-    const source = isLeft ? a : b
-    const from = isLeft ? left++ : right++
-    values[index] = source.values[from] ?? 0
-    positions[index] = source.positions[from] ?? 0
-  }
-  return { values, positions }
+  merged.set(many.subarray(from), from + few.length)
+  return merged
 }

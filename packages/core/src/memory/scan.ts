@@ -10,8 +10,9 @@ import {
   type StoredResource,
 } from '../storage/index.js'
 import { createNumbers } from '../bits/index.js'
-import { matchingRows } from './matches.js'
-import { pageMadeOf, type PageItem } from './page.js'
+import type { Work } from '../work/index.js'
+import { followed, linksOf, matchingRows } from './matches.js'
+import { findMatches, pageMadeOf, type PageItem } from './page.js'
 import type { ResourceTable, Row } from './resource-table.js'
 import type { MemoryState } from './write.js'
 
@@ -22,7 +23,7 @@ const SCAN_PAGE = 10_000
  * Returns pages of scans, in the order of ids. The resources that refer to the population are found once for all pages with the same `referring`, as within
  * one scan, and again after a write.
  */
-export function createScan(): (state: MemoryState, query: ScanQuery) => ScanPage {
+export function createScan(): (state: MemoryState, query: ScanQuery) => Work<ScanPage> {
   const found = new WeakMap<readonly Referring[], Found>()
   const referrersOf = (state: MemoryState, type: string, referring: readonly Referring[]): readonly Referrers[] => {
     const known = found.get(referring)
@@ -31,12 +32,15 @@ export function createScan(): (state: MemoryState, query: ScanQuery) => ScanPage
     found.set(referring, { type, writes: state.writes, referrers })
     return referrers
   }
-  return (state, { referring = [], limit = SCAN_PAGE, maxBytes = SCAN_PAGE_BYTES, ...query }) => {
-    const table = state.tables.get(query.type)
-    const rows = matchingRows(state.tables, query)
-    if (table === undefined || rows === undefined) return { items: [] }
+  return function* scan(state, { referring = [], limit = SCAN_PAGE, maxBytes = SCAN_PAGE_BYTES, ...query }) {
+    for (const { params, ...from } of referring) {
+      yield* followed(state.tables, from)
+      for (const param of params) yield* linksOf(state.tables, { from: from.type, param, to: query.type })?.catchUp() ?? []
+    }
+    const matches = yield* findMatches(state.tables, { ...query, limit })
+    if (matches === undefined) return { items: [] }
     const referrers = referrersOf(state, query.type, referring)
-    return pageMadeOf(table, rows, { ...query, limit, maxBytes, itemOf: (row, number) => itemOf(row, number, referrers) })
+    return pageMadeOf(matches, { ...query, limit, maxBytes, itemOf: (row, number) => itemOf(row, number, referrers) })
   }
 }
 
@@ -63,13 +67,10 @@ function findReferrers({ tables }: MemoryState, type: string, { params, ...query
   if (table === undefined || targets === undefined || rows === undefined) return undefined
   const [from, to] = [createNumbers(), createNumbers()]
   for (const param of params)
-    table
-      .param(param)
-      ?.links({ system: type, targets })
-      .visit(rows, (source, target) => {
-        from.push(source)
-        to.push(target)
-      })
+    linksOf(tables, { from: query.type, param, to: type })?.visit(rows, (source, target) => {
+      from.push(source)
+      to.push(target)
+    })
   const starts = new Uint32Array(targets.size() + 1)
   for (let link = 0; link < to.length(); link++) add(starts, to.at(link) + 1, 1)
   for (let target = 1; target < starts.length; target++) add(starts, target, starts[target - 1] ?? 0)

@@ -90,9 +90,9 @@ function apply({ tables, versions, log, changes }: MemoryState, { entry, before,
   const table = tableOf(tables, entry.type)
   for (const { type, id } of containedIn(table, entry.id)) tables.get(type)?.delete(id)
   if (entry.op === 'delete' || after.stored === undefined) return table.delete(entry.id)
-  table.put({ stored: after.stored, length: entry.text.length, entries: entry.entries, updated: after.updated })
+  table.put({ stored: after.stored, length: entry.text.length, updated: after.updated }, entry.entries)
   for (const put of containedPuts(entry)) {
-    tableOf(tables, put.type).put({ stored: storedAs(put, after), length: put.text.length, entries: put.entries, updated: after.updated })
+    tableOf(tables, put.type).put({ stored: storedAs(put, after), length: put.text.length, updated: after.updated }, put.entries)
   }
 }
 
@@ -104,8 +104,9 @@ function tableOf(tables: MemoryState['tables'], type: string): ResourceTable {
 
 /** The resources contained in the current version of a resource. */
 function containedIn(table: ResourceTable, id: string): readonly { readonly type: string; readonly id: string }[] {
-  const entries = table.row(table.find(id) ?? -1)?.entries ?? []
-  return entries.flatMap(({ param, system: type = '', value = '' }) => (param === CONTAINED_PARAM ? [{ type, id: value }] : []))
+  const row = table.find(id)
+  const entries = row === undefined ? undefined : table.param(CONTAINED_PARAM)?.entriesOf(row)
+  return entries?.map(({ system: type = '', value = '' }) => ({ type, id: value })) ?? []
 }
 
 function storedAs({ type, id, text }: PutEntry, { version, updated }: Pick<HistoryPosition, 'version' | 'updated'>): StoredResource {

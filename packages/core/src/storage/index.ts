@@ -54,7 +54,7 @@ export {
 } from './entry-test.js'
 export { isResourceId, isResourceType, resourceTypes } from './resource-types.js'
 export { checkEntries, checkQuery, checkScan, checkVersion } from './checks.js'
-export { comparePositions, compareSortKeys, positionOf, type IndexedResource, type SortPosition } from './sort-position.js'
+export { comparePositions, compareSortKeys, positionOf, sortKeyAmong, type IndexedResource, type SortPosition } from './sort-position.js'
 export { DEFINITION_PARAM, isDefinitionEntry } from './query.js'
 export type { Comparison, Condition, EntryTest, IndexEntry, Referring, ScanQuery, SearchQuery, SortKey } from './query.js'
 export type { ConceptStore, StagedSystem, StoredSystem, SystemSections, SystemToStore } from './concept-store.js'

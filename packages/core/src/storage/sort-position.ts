@@ -20,14 +20,18 @@ export function positionOf(indexed: IndexedResource, sort: readonly SortKey[]): 
 
 function keyOf({ stored, entries }: IndexedResource, { param, field, descending }: SortKey): string | number | undefined {
   if (field === 'id' || field === 'lastUpdated') return stored[field]
-  let best: string | number | undefined
-  for (const entry of entries) {
-    if (entry.param !== param) continue
-    const value = entry[field]
-    if (value === undefined) continue
-    if (best === undefined || (descending ? compareKeys(value, best) > 0 : compareKeys(value, best) < 0)) best = value
-  }
-  return best
+  return sortKeyAmong(
+    entries.flatMap((entry) => (entry.param === param ? (entry[field] ?? []) : [])),
+    descending,
+  )
+}
+
+/** Returns the one of several values by which a resource is sorted: the smallest or, if descending, the largest; `undefined` if there is none. */
+export function sortKeyAmong(values: readonly (string | number)[], descending: boolean): string | number | undefined {
+  return values.reduce<string | number | undefined>((best, value) => {
+    if (best === undefined) return value
+    return compareKeys(value, best) > 0 === descending ? value : best
+  }, undefined)
 }
 
 /** Compares two positions, as for `Array.sort`. Resources without a key come last in both directions; equal keys are ordered by id. */
