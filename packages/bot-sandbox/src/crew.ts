@@ -54,16 +54,16 @@ export function createCrew({ usual, most, idleMs = IDLE_MS }: CrewSize, { onRoom
     return thread
   }
   const leastLoaded = (): PooledWorker | undefined => leastOf(threads, usual)
-  const withRoom = (): PooledWorker | undefined => {
+  const withRoom = (run: BotRun): PooledWorker | undefined => {
     const least = leastLoaded()
     if (least?.load() === 0) return least
     if (threads.size < most && threads.size - heldIn(threads) < usual) return start()
-    return least !== undefined && least.load() < MOST_RUNS ? least : undefined
+    return least !== undefined && least.load() < MOST_RUNS && !isLong(run) ? least : undefined
   }
   const dismissLater = dismissal(threads, { usual, idleMs })
   return {
     give(run) {
-      const thread = withRoom()
+      const thread = withRoom(run)
       thread?.give(run)
       return thread !== undefined
     },
@@ -88,6 +88,13 @@ export function createCrew({ usual, most, idleMs = IDLE_MS }: CrewSize, { onRoom
       await Promise.all([...threads].filter((thread) => thread.load() === 0).map((thread) => thread.close()))
     },
   }
+}
+
+/** Number of characters of an event from which on the run is not assigned in advance, because its event would be in memory twice meanwhile. */
+const LONG_EVENT = 64 * 1024
+
+function isLong({ work }: BotRun): boolean {
+  return work.event.reduce((length, piece) => length + piece.length, 0) >= LONG_EVENT
 }
 
 /** Ends, after a while, threads that replaced late ones that are in time again, and threads that were idle for long: each has its own engine. */

@@ -109,8 +109,9 @@ function createLine(): Line {
   }
 }
 
-function workOf({ code, event, capabilities, limits }: BotTask, how: RunKind): BotRun['work'] {
-  return { code, isOnlyCompiled: how === 'compile', event: writeEvent(event), grants: grantsOf(capabilities), limits }
+function workOf(task: BotTask, how: RunKind): BotRun['work'] {
+  const { code, capabilities, limits } = task
+  return { code, isOnlyCompiled: how === 'compile', event: writeEvent(task), grants: grantsOf(capabilities), limits }
 }
 
 function closed(): OperationError {

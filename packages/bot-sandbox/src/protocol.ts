@@ -9,8 +9,8 @@ export interface RunMessage extends Ticket {
   readonly code: string
   /** If true, the code is only compiled, not run. */
   readonly isOnlyCompiled: boolean
-  /** JSON text of a `WireEvent`. */
-  readonly event: string
+  /** JSON text of a `WireEvent`, in pieces. */
+  readonly event: readonly string[]
   /** The methods granted to the bot by the name of their capability. */
   readonly grants: Grants
   readonly limits: BotLimits

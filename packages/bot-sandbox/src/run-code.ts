@@ -54,12 +54,12 @@ async function drive(run: Run): Promise<void> {
   const { context } = realm
   const prepared = realm.prepare(message.code)
   if (message.isOnlyCompiled === true) return compiled(run, prepared)
-  if (prepared.kind === 'module') call(run, ['startCompiled', context.newString(message.event)])
+  if (prepared.kind === 'module') call(run, ['startCompiled', context.newString(message.event.join(''))])
   else {
     const given = loaded(run, prepared)
     // A script may export its handler in an async function, which must end first.
     if (hasEnded(run)) return
-    call(run, ['start', given, context.newString(message.event)])
+    call(run, ['start', given, context.newString(message.event.join(''))])
   }
   while (!hasEnded(run)) {
     if (state.openCalls() === 0) runTimer(run)

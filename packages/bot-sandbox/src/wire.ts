@@ -1,15 +1,24 @@
 import { OperationError } from 'fhir-ops/errors'
 import { botResponse, type BotEvent } from 'fhir-ops/execute'
-import { unwritableInput, type BotCapabilities } from 'fhir-ops/internal/execute'
+import { unwritableInput, type BotCapabilities, type BotTask } from 'fhir-ops/internal/execute'
 import { isHl7Message, parseHl7 } from 'fhir-ops/hl7v2'
 import { isObject, objectAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import type { Answered, Grants, WireEvent } from './protocol.js'
 
-/** JSON text of an event. @throws {OperationError} `parameter-value` for an input that JSON cannot represent. */
-export function writeEvent(event: BotEvent): string {
+/**
+ * JSON text of a `WireEvent`, in pieces: a long input is passed on as it is, and not copied.
+ *
+ * @throws {OperationError} `parameter-value` for an input that JSON cannot represent.
+ */
+export function writeEvent({ event, inputText }: Pick<BotTask, 'event' | 'inputText'>): readonly string[] {
+  if (inputText !== undefined) {
+    const { contentType, method, query, headers, bot, requestId } = event
+    const others: Omit<BotEvent, 'input'> = { contentType, method, query, headers, bot, requestId }
+    return ['{"event":{"input":', inputText, `,${JSON.stringify(others).slice(1)}}`]
+  }
   const wire: WireEvent = isHl7Message(event.input) ? { event: { ...event, input: undefined }, hl7: event.input.toString() } : { event }
   try {
-    return JSON.stringify(wire)
+    return [JSON.stringify(wire)]
   } catch (error) {
     throw unwritableInput(error)
   }

@@ -88,6 +88,14 @@ describe('what goes in and out', () => {
     })
   })
 
+  test('the event is the same whether its input comes as a value or as JSON text', async () => {
+    const input = { z: [1, 'é😀'], a: { b: null } }
+    const code = 'export const handler = (event) => JSON.stringify(event)'
+    const text = JSON.stringify(input, undefined, 2)
+    const whole = await runCode(sandbox, code, { event: { input } })
+    expect(await runCode(sandbox, code, { event: { input: 'is not read' }, inputText: text })).toBe(whole)
+  })
+
   test('a map of texts has no prototype, and every name in it is data', async () => {
     const input = JSON.parse('{"__proto__":"p","constructor":"c"}')
     const event = { input, contentType: 'application/x-www-form-urlencoded' }

@@ -221,7 +221,7 @@ describe('every run has', () => {
 })
 
 describe('the memory of the engine', () => {
-  const event = JSON.stringify({ event: { input: { secret: 'x' } } })
+  const event = [JSON.stringify({ event: { input: { secret: 'x' } } })]
   const message = (code: string) => ({ type: 'run', run: 1, code, event, grants: {}, limits: LIMITS }) as const
   const io = { call: () => {}, nextReply: async () => undefined, onLook: () => {} }
 

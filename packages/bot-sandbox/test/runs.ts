@@ -24,6 +24,7 @@ export function prelude(): string {
 
 export interface RunOptions {
   readonly event?: Partial<BotEvent>
+  readonly inputText?: string
   readonly limits?: Partial<BotLimits>
   readonly capabilities?: BotCapabilities
   readonly signal?: AbortSignal
@@ -32,10 +33,11 @@ export interface RunOptions {
 
 /** Runs code on an input of `{a: 1}`, by default without a time limit that a busy machine could reach; what it gives, or rejects with, is the test's matter. */
 export function runCode(sandbox: Pick<BotRuntime, 'run'>, code: string, options: RunOptions = {}): Promise<unknown> {
-  const { event, limits, capabilities = {}, signal, log = [] } = options
+  const { event, inputText, limits, capabilities = {}, signal, log = [] } = options
   return sandbox.run({
     code,
     event: { ...EVENT, ...event },
+    inputText,
     capabilities,
     limits: { ...LIMITS, ...limits },
     log: (level, text) => void log.push(`${level} ${text}`),

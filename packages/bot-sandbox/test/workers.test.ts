@@ -6,6 +6,8 @@ import { openBotSandbox } from '@fhir-ops/bot-sandbox'
 import { rounds } from '../../../test/effort.js'
 import { sharedClaims, tellBegun } from '../src/claims.js'
 import { givenRuns, type Given, type GivenRuns } from '../src/given-runs.js'
+import type { BotRun } from '../src/bot-run.js'
+import { createCrew } from '../src/crew.js'
 import { createPool } from '../src/pool.js'
 import { createRunState } from '../src/run-state.js'
 import { EVENT, LIMITS, runCode } from './runs.js'
@@ -53,7 +55,7 @@ describe('a run that a thread has been given', () => {
     const claims = sharedClaims(1)
     const runs = givenRuns(claims, () => {})
     const task = { code: '', event: EVENT, capabilities: {}, limits: { ...LIMITS, timeoutMs: 100 }, log: () => {} }
-    const work = { code: '', isOnlyCompiled: false, event: '', grants: {}, limits: task.limits }
+    const work = { code: '', isOnlyCompiled: false, event: [''], grants: {}, limits: task.limits }
     runs.start()
     return { claims, runs, run: runs.add({ id: 0, task, work, askedAt: 0, end() {}, fail() {} }) }
   }
@@ -90,6 +92,19 @@ test('a thread without runs ends after a while, and the next run starts another'
   }
   process.off('worker', note)
   await pool.close()
+})
+
+test('a thread is given runs in advance, but none with a long event, of which it would have a copy meanwhile', async () => {
+  const crew = createCrew({ usual: 1, most: 1 }, { onRoom() {}, onLeft() {} })
+  const run = (id: number, length: number): BotRun => {
+    const task = { code: 'exports.handler = () => new Promise(() => {})', event: EVENT, capabilities: {}, limits: LIMITS, log: () => {} }
+    const work = { code: task.code, isOnlyCompiled: false, event: ['x'.repeat(length)], grants: {}, limits: task.limits }
+    return { id, task, work, askedAt: 0, end() {}, fail() {} }
+  }
+  const runs = [run(0, 1_000_000), run(1, 1_000_000), run(2, 1_000)]
+  expect(runs.map((one) => crew.give(one))).toEqual([true, false, true])
+  for (const one of runs) crew.abort(one)
+  await crew.closeIdle()
 })
 
 test('more bots than threads wait for each other', async () => {

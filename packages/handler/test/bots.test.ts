@@ -245,6 +245,34 @@ describe('execute', () => {
   })
 })
 
+describe('a long JSON input', () => {
+  const input = { items: Array.from({ length: 10_000 }, (_, n) => `item ${n}`) }
+  const body = JSON.stringify(input, undefined, 1)
+
+  it('is given to a function of the host as an object', async () => {
+    const reply = await run('/Bot/echo/$execute', { type: 'application/json', body })
+    expect(at(reply.json, 'input')).toEqual(input)
+  })
+
+  it('waits for a stored bot as the text that was sent, without its objects', async () => {
+    await putBot('long')
+    expect((await run('/Bot/long/$execute', { type: 'application/json', body })).status).toBe(200)
+    const task = tasks.at(-1)
+    expect(task?.inputText).toBe(body)
+    expect(task?.event.input).toEqual(input)
+    expect(task?.event.input).not.toBe(task?.event.input)
+  })
+
+  it.each([
+    ['application/json', JSON.stringify(input).slice(0, -1)],
+    ['application/json', JSON.stringify(input.items)],
+    ['application/fhir+json', JSON.stringify({ ...input, resourceType: 1 })],
+    ['application/json', JSON.stringify({ ...input, __proto__x: 1 }).replace('__proto__x', '__proto__')],
+  ])('is checked as a short one is: %s', async (type, refused) => {
+    expect((await run('/Bot/long/$execute', { type, body: refused })).status).toBe(400)
+  })
+})
+
 describe('stored bots', () => {
   it('run in the runtime with their source', async () => {
     expect((await putBot('stored')).status).toBe(201)

@@ -129,8 +129,8 @@ interface BotRun {
 /** Runs a bot in the sandbox: its answer goes to `io.out`, its log to `io.err`. @throws {OperationError} as `execute`. */
 async function runBot({ engine, bot, file, io }: BotRun, options: BotInputOptions): Promise<void> {
   const bytes = options.input === undefined ? new TextEncoder().encode(await io.stdin()) : await unpackedBytes(options.input)
-  decodeUtf8(bytes, options.input ?? 'stdin') // the error names the file if it has another encoding
-  const { input, contentType } = readBotInput(options.contentType, bytes, (text) => parseJson(text, options.input ?? 'stdin'))
+  const source = options.input ?? 'stdin'
+  const { input, contentType } = readBotInput(options.contentType, decodeUtf8(bytes, source), (text) => parseJson(text, source))
   const { botSchemas } = await import('@fhir-ops/bot-sandbox/schemas')
   const runtime = openBotSandbox()
   try {

@@ -1,6 +1,7 @@
 import { OperationError } from '../errors/index.js'
 import type { Explain } from '../explain/index.js'
 import { isHl7Message } from '../hl7v2/index.js'
+import type { BotEvent } from './bot-function.js'
 import type { Bots } from './bots.js'
 import type { DeclaredSchemas, SchemaCheck, SchemaProblem } from './declared-schemas.js'
 import type { FoundBot } from './find-bot.js'
@@ -17,8 +18,8 @@ export interface SchemaChecking {
  *
  * @throws {OperationError} `body-structure` with the place; `not-supported` and `definition-invalid` as `checkOf`.
  */
-export function checkBotInput(checking: SchemaChecking, bot: FoundBot, input: unknown): void {
-  const problem = problemOf(checking, bot, { member: 'inputSchema', value: input })
+export function checkBotInput(checking: SchemaChecking, bot: FoundBot, event: Pick<BotEvent, 'input'>): void {
+  const problem = problemOf(checking, bot, { member: 'inputSchema', value: () => event.input })
   if (problem === undefined) return
   const place = placeIn('input', problem)
   throw new OperationError('body-structure', `The input does not conform to the bot's inputSchema: ${place} ${problem.text}.`, {
@@ -30,7 +31,7 @@ export function checkBotInput(checking: SchemaChecking, bot: FoundBot, input: un
 export function checkBotOutput(checking: SchemaChecking, bot: FoundBot, returned: unknown): void {
   if (isBotResponse(returned) && returned.status >= 300) return
   const value = isBotResponse(returned) ? returned.body : returned
-  const problem = problemOf(checking, bot, { member: 'outputSchema', value })
+  const problem = problemOf(checking, bot, { member: 'outputSchema', value: () => value })
   if (problem === undefined) return
   throw new OperationError('bot-failed', 'What the bot returned does not conform to its outputSchema.', {
     diagnostics: `${placeIn('output', problem)} ${problem.text}.`,
@@ -39,14 +40,15 @@ export function checkBotOutput(checking: SchemaChecking, bot: FoundBot, returned
 
 interface Checked {
   readonly member: keyof DeclaredSchemas
-  readonly value: unknown
+  /** Only called if there is a schema. */
+  readonly value: () => unknown
 }
 
 /** The problem of a value with a declared schema, if there is one. */
 function problemOf({ bots, explain }: SchemaChecking, bot: FoundBot, { member, value }: Checked): SchemaProblem | undefined {
   const check = checkOf(bot, bots, member)
   if (check === undefined) return undefined
-  const problem = check(comparable(value))
+  const problem = check(comparable(value()))
   const [outcome, verb] = problem === undefined ? (['holds', 'conforms'] as const) : (['fails', 'does not conform'] as const)
   const subject = member === 'inputSchema' ? 'The input' : 'What the bot returned'
   explain?.step({ kind: 'schema', outcome, path: `Bot.${member}`, text: `${subject} ${verb} to the ${member} of the bot.` })

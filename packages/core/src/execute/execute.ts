@@ -8,7 +8,7 @@ import { checkBotInput, checkBotOutput } from './bot-schemas.js'
 import type { Bots } from './bots.js'
 import { BOT_CONTENT_TYPES } from './content-types.js'
 import { BOT_ADDRESS, findBot, type BotAddress, type FoundBot } from './find-bot.js'
-import { unwritableInput } from './input.js'
+import { isLongInput, unwritableInput } from './input.js'
 import { type BotLogLevel, type BotTask } from './runtime.js'
 import { logText, runBot } from './run-bot.js'
 
@@ -75,9 +75,10 @@ async function executed(ctx: ExecuteContext, input: ExecuteInput): Promise<Execu
   const bot = await findBot(ctx, input.bot, { bots, project: input.project })
   const event = eventOf(ctx, bot, input)
   explainCall(ctx, bot, { event, isStated: input.contentType !== undefined })
-  checkBotInput(ctx, bot, input.input)
+  checkBotInput(ctx, bot, event)
   const log = (level: BotLogLevel, text: string) => bots.onLog({ level, botId: bot.id, requestId: event.requestId, text: logText([text]) })
-  const task = { event, capabilities: input.capabilities ?? {}, limits: bots.limits, log, signal }
+  const inputText = isLongInput(input.input) ? input.input.json : undefined
+  const task = { event, inputText, capabilities: input.capabilities ?? {}, limits: bots.limits, log, signal }
   try {
     const returned = await runBot(bot, bots, task)
     checkBotOutput(ctx, bot, returned)
@@ -118,14 +119,22 @@ function explainAnswer({ explain }: ExecuteContext, { status, content }: Execute
 
 function eventOf(ctx: ExecuteContext, bot: FoundBot, input: ExecuteInput): BotEvent {
   const headers = input.headers ?? {}
-  return {
-    input: input.input,
+  const others = {
     contentType: input.contentType ?? mediaTypeOf(input.input),
     method: input.method ?? 'POST',
     query: input.query ?? textMap([]),
     headers: textMap(PASSED_HEADERS.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]] as const]))),
     bot: { id: bot.id },
     requestId: input.requestId ?? ctx.newId(),
+  }
+  const { input: given } = input
+  if (!isLongInput(given)) return { input: given, ...others }
+  if ('run' in bot) return { input: JSON.parse(given.json), ...others }
+  return {
+    get input(): unknown {
+      return JSON.parse(given.json)
+    },
+    ...others,
   }
 }
 

@@ -2,9 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { isHl7Message } from '../hl7v2/index.js'
 import { readBotInput, readBotQuery } from './index.js'
 
-const bytes = (text: string) => new TextEncoder().encode(text)
-const read = (contentType: string | undefined, body: string | Uint8Array) =>
-  readBotInput(contentType, typeof body === 'string' ? bytes(body) : body, (text) => JSON.parse(text))
+const read = (contentType: string | undefined, body: string) => readBotInput(contentType, body, (text) => JSON.parse(text))
 
 describe('the content types of the input', () => {
   test.each([
@@ -12,7 +10,6 @@ describe('the content types of the input', () => {
     ['text/plain', '', ''],
     ['text/plain; charset=UTF-8', 'é😀', 'é😀'],
     ['TEXT/PLAIN;charset="utf-8"', 'x', 'x'],
-    ['text/plain', '\ufeffx', 'x'],
     ['application/json', '{"a":[1,null]}', { a: [1, null] }],
     ['application/fhir+json', '{"resourceType":"Patient","id":"1"}', { resourceType: 'Patient', id: '1' }],
     ['application/fhir+json', '{"weightKg":61.5}', { weightKg: 61.5 }],
@@ -65,7 +62,6 @@ describe('refused', () => {
       'body-invalid',
     ],
     ['not HL7', 'x-application/hl7-v2+er7', 'PID|1', 'body-invalid'],
-    ['not UTF-8', 'text/plain', new Uint8Array([0xff, 0xfe]), 'body-invalid'],
   ])('%s: %s', (_, contentType, body, code) => {
     expect(() => read(contentType, body)).toThrow(expect.objectContaining({ code }))
   })

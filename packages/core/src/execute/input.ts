@@ -1,14 +1,30 @@
 import { OperationError, quoted } from '../errors/index.js'
 import { readableJsonType } from '../json/index.js'
-import { decodeUtf8 } from '../text/index.js'
 import { textMap, type TextMap, uniquePairs } from './bot-function.js'
 import { BOT_CONTENT_TYPES, type ParseJson } from './content-types.js'
 
 /** The input of a bot from a request. */
 export interface BotInput {
   readonly contentType: string
+  /** A value, or a `LongInput`. */
   readonly input: unknown
 }
+
+const brand: unique symbol = Symbol('LongInput')
+
+/** A long input as its JSON text, which takes less memory than its objects while the run waits, and which a runtime passes on as it is. */
+export interface LongInput {
+  readonly [brand]: true
+  /** Was parsed before. */
+  readonly json: string
+}
+
+export function isLongInput(input: unknown): input is LongInput {
+  return typeof input === 'object' && input !== null && Object.hasOwn(input, brand)
+}
+
+/** Number of characters above which the text of an input is kept instead of its objects. */
+const LONG = 64 * 1024
 
 /** The query of a call: the address of the bot, and the parameters for it. */
 export interface BotQuery {
@@ -22,19 +38,21 @@ export interface BotQuery {
 export const QUERY_CONTENT_TYPE = 'application/x-www-form-urlencoded'
 
 /**
- * Reads the body of a POST by its Content-Type: strict UTF-8, a leading byte order mark is skipped.
+ * Reads the body of a POST by its Content-Type.
  *
  * @param contentType The header as sent; `charset` may only be UTF-8.
  * @param parseJson The strict parser of the host; throws `body-invalid`.
  * @throws {OperationError} `media-type-unsupported`, `body-invalid` or `body-structure`.
  */
-export function readBotInput(contentType: string | undefined, bytes: Uint8Array, parseJson: ParseJson): BotInput {
+export function readBotInput(contentType: string | undefined, text: string, parseJson: ParseJson): BotInput {
   const [mediaType = '', ...parameters] = (contentType ?? '').split(';').map((part) => part.trim().toLowerCase())
   const kind = BOT_CONTENT_TYPES.find((one) => one.mediaType === readableJsonType(mediaType))
   if (kind === undefined || !parameters.every(isUtf8OrOther)) {
     throw new OperationError('media-type-unsupported', `Bots do not read the Content-Type ${quoted(contentType ?? '')}.`)
   }
-  return { contentType: kind.mediaType, input: kind.read(decodeUtf8(bytes), parseJson) }
+  const input = kind.read(text, parseJson)
+  const isLong = kind.mediaType.endsWith('json') && text.length > LONG
+  return { contentType: kind.mediaType, input: isLong ? ({ [brand]: true, json: text } satisfies LongInput) : input }
 }
 
 /**

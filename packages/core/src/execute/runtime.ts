@@ -34,6 +34,8 @@ export interface BotTask {
   /** JavaScript source. */
   readonly code: string
   readonly event: BotEvent
+  /** JSON text of `event.input`, if it is long; `event.input` is then parsed each time that it is read. */
+  readonly inputText?: string | undefined
   readonly capabilities: BotCapabilities
   readonly limits: BotLimits
   /** Receives the lines that the code logs. */

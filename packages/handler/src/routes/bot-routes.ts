@@ -60,7 +60,10 @@ async function runBot(service: Service, bots: Bots, exchange: Exchange): Promise
 async function executed(service: Service, bots: Bots, exchange: Exchange): Promise<Answer> {
   const { request, requestId, caller, ctx, target } = exchange
   const query = readBotQuery(target.query, { byId: exchange.params.has('id') })
+  const method = exchange.body === undefined ? 'GET' : 'POST'
   const { input, contentType } = inputOf(exchange, query)
+  // The input is a part of the body or its text; beside it, the body would be in memory twice while the bot waits and runs.
+  exchange.body = undefined
   const project = caller.principal?.project
   const answer = await execute(
     { ...ctx, bots },
@@ -68,7 +71,7 @@ async function executed(service: Service, bots: Bots, exchange: Exchange): Promi
       bot: addressOf(exchange, query),
       input,
       contentType,
-      method: exchange.body === undefined ? 'GET' : 'POST',
+      method,
       query: query.query,
       headers: passedHeaders(exchange),
       requestId,
@@ -82,7 +85,7 @@ async function executed(service: Service, bots: Bots, exchange: Exchange): Promi
 
 function inputOf({ request, body }: Exchange, query: BotQuery): BotInput {
   if (body === undefined) return { input: query.query, contentType: QUERY_CONTENT_TYPE }
-  return readBotInput(request.header('content-type'), body.bytes, () => body.json)
+  return readBotInput(request.header('content-type'), body.text, () => body.json)
 }
 
 /** @throws {OperationError} `parameter-required` without id or identifier. */
