@@ -36,6 +36,8 @@ export interface Exchange {
   isPretty: boolean
   /** The body until it is parsed. Absent if the route reads no body, or if an optional body was not sent. */
   bytes: Uint8Array | undefined
+  /** Bytes of the room for long bodies that the body takes until the answer is ready. */
+  roomTaken: number
   /** The body, decoded and parsed. */
   body: Body | undefined
   /** The place of the answer in the cache; absent if the answer depends on the individual request. */
@@ -143,6 +145,7 @@ const NOT_YET = {
   route: undefined,
   isPretty: false,
   bytes: undefined,
+  roomTaken: 0,
   body: undefined,
   kept: undefined,
 } as const

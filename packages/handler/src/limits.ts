@@ -19,6 +19,13 @@ export interface HandlerLimits extends JsonLimits, TargetLimits {
   readonly terminologyBytes: number
   /** Maximum size of a Binary's content that is sent in its own format. */
   readonly binaryBytes: number
+  /**
+   * Bytes of all long bodies (above 64 KiB) that are processed at the same time, each from when it has arrived until its answer is ready. A body that is longer than
+   * half of this counts as half. Others wait in their order, and fail with `throttled` after `longBodyWaitMs`, or at once if `queue` of them wait.
+   */
+  readonly longBodyBytes: number
+  /** How long a long body waits for room, in milliseconds. */
+  readonly longBodyWaitMs: number
   /** Requests served at the same time. */
   readonly concurrency: number
   /** Requests waiting for their turn; further ones fail with `throttled`. */
@@ -46,6 +53,8 @@ export const DEFAULT_HANDLER_LIMITS: HandlerLimits = {
   bodyBytes: 4 * 1024 * 1024,
   terminologyBytes: 32 * 1024 * 1024,
   binaryBytes: 16 * 1024 * 1024,
+  longBodyBytes: 32 * 1024 * 1024,
+  longBodyWaitMs: 10_000,
   urlBytes: 8 * 1024,
   queryParameters: 1_000,
   jsonDepth: 128,

@@ -95,6 +95,8 @@ const LIMITS_SHAPE = inputShape<HandlerLimits>({
   bodyBytes: AMOUNT,
   terminologyBytes: AMOUNT,
   binaryBytes: AMOUNT,
+  longBodyBytes: AMOUNT,
+  longBodyWaitMs: AMOUNT,
   urlBytes: AMOUNT,
   queryParameters: AMOUNT,
   jsonDepth: AMOUNT,

@@ -1,7 +1,7 @@
 import { createPace } from 'fhir-ops/internal/context'
 import type { OperationContext } from 'fhir-ops/context'
 import { OperationError, outcomeOf } from 'fhir-ops/errors'
-import { after, attempt, type Awaitable } from 'fhir-ops/internal/work'
+import { after, attempt, attemptTo, type Awaitable } from 'fhir-ops/internal/work'
 import { corsHeaders } from './http/cors.js'
 import { auditRefusal } from './audit.js'
 import type { PlannedWrite } from './content/bundle/bundle-entries.js'
@@ -12,7 +12,7 @@ import type { Connection, HttpRequest } from './http/http-request.js'
 import { logRequest, type Ending, type LogEntry } from './observe.js'
 import { timeLimitFactor } from './limits.js'
 import { requestContext } from './request-context.js'
-import { ADMITTED, ARRIVING, maxBytesOf, notInTransaction, type Server, type Stage } from './stages.js'
+import { ADMITTED, ARRIVING, leaveRoom, maxBytesOf, notInTransaction, type Server, type Stage } from './stages.js'
 
 /** Answers a request, synchronously if nothing has to be awaited; never fails. */
 export function respond(server: Server, request: HttpRequest, connection: Connection): Awaitable<Answer> {
@@ -92,10 +92,12 @@ export async function planEntry(server: Server, whole: Exchange, request: HttpRe
 function completed<T>(server: Server, exchange: Exchange, end: (exchange: Exchange) => Awaitable<T>): Awaitable<T> {
   const admitted = (): Awaitable<T> => after(through(ADMITTED, server, exchange), () => end(exchange))
   const arrived = (): Awaitable<T> => after(through(ARRIVING, server, exchange), () => inTurn(server, exchange, admitted))
-  return attempt(arrived, async (error) => {
-    await auditRefusal(server, exchange, error)
-    throw error
-  })
+  const recorded = (): Awaitable<T> =>
+    attempt(arrived, async (error) => {
+      await auditRefusal(server, exchange, error)
+      throw error
+    })
+  return attemptTo(recorded, () => leaveRoom(server, exchange))
 }
 
 /** Takes the exchange through the given stages. */

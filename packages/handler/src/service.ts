@@ -1,4 +1,4 @@
-import { createKeyedLock, type KeyedLock } from 'fhir-ops/internal/context'
+import { createKeyedLock, createLimiter, type KeyedLock, type Limiter } from 'fhir-ops/internal/context'
 import type { OperationContext } from 'fhir-ops/context'
 import { definitionEntries } from 'fhir-ops/internal/content'
 import { botEntries } from 'fhir-ops/internal/execute'
@@ -57,6 +57,8 @@ export interface Service {
   readonly log: ((entry: LogEntry) => void) | undefined
   readonly observe: Observe | undefined
   readonly executor: Executor
+  /** Room for long bodies; a place is a byte. */
+  readonly longBodies: Limiter
   readonly findAnswer: AnswerFinder
   /** Requests that are answered asynchronously. */
   readonly jobs: Jobs
@@ -105,6 +107,12 @@ export function createService(options: HandlerOptions): Service {
     log: loggerOf(options),
     observe: options.telemetry && observerOf(options.telemetry),
     executor: createExecutor(limits),
+    longBodies: createLimiter({
+      concurrency: limits.longBodyBytes,
+      queue: limits.queue,
+      waitMs: limits.longBodyWaitMs,
+      refusal: 'Too many long bodies at the same time.',
+    }),
     findAnswer: answerFinder(),
     jobs: createJobs({ limits, now: context.now, newId: context.newId }),
     startedAt,

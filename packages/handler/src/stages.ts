@@ -5,7 +5,7 @@ import { after, type Awaitable } from 'fhir-ops/internal/work'
 import { authenticate } from './authenticate.js'
 import type { Exchange, Match, Route } from './exchange.js'
 import { emptyAnswer } from './http/answer.js'
-import { ACCEPT_PATCH, checkBodyHead, mayBeAbsent, parsingBody, readBytesOf } from './http/body.js'
+import { ACCEPT_PATCH, checkBodyHead, mayBeAbsent, parsingBody, readBytesOf, SHORT_BODY } from './http/body.js'
 import { isPreflight } from './http/cors.js'
 import { asksForNdjson, checkAcceptsJson } from './http/media-types.js'
 import { onlyValue, parseTarget } from './http/target.js'
@@ -97,7 +97,12 @@ export function notInTransaction(): OperationError {
   return new OperationError('not-supported', 'A transaction takes reads, searches, creates, updates, patches and deletions only.')
 }
 
-/** @throws {OperationError} `media-type-unsupported`, `body-too-long`, `aborted`; `body-structure` for an entry without the required resource. */
+/**
+ * Reads the body; a long one goes on when there is room for it.
+ *
+ * @throws {OperationError} `media-type-unsupported`, `body-too-long`, `aborted`; `throttled` if there is no room in time; `body-structure` for an entry
+ *   without the required resource.
+ */
 function readBody(server: Server, exchange: Exchange): Awaitable<void> {
   const { request, route, whole } = exchange
   if (route === undefined || route.body === 'none') return
@@ -105,7 +110,26 @@ function readBody(server: Server, exchange: Exchange): Awaitable<void> {
     throw new OperationError('body-structure', 'The entry has no resource.')
   const maxBytes = maxBytesOf(server, exchange)
   checkBodyHead(request, route.body, maxBytes)
-  return after(readBytesOf(request, route.body, maxBytes), (bytes) => void (exchange.bytes = bytes))
+  return after(readBytesOf(request, route.body, maxBytes), (bytes) => {
+    exchange.bytes = bytes
+    // The body of an entry has room with that of the whole.
+    if (bytes !== undefined && bytes.length > SHORT_BODY && whole === undefined) return takeRoom(server, exchange, bytes.length)
+  })
+}
+
+/**
+ * Takes room for a long body that has arrived: it will be in memory as text and as objects. While it arrives it takes none, so that senders who stall delay
+ * nobody. A very long body takes half of the room, so that others can pass.
+ */
+function takeRoom({ longBodies, limits }: Server, exchange: Exchange, length: number): Awaitable<void> {
+  const room = Math.min(length, Math.max(1, limits.longBodyBytes / 2))
+  return after(longBodies.enter(exchange.request, room), () => void (exchange.roomTaken = room))
+}
+
+/** Frees the room of the body. */
+export function leaveRoom({ longBodies }: Server, exchange: Exchange): void {
+  if (exchange.roomTaken > 0) longBodies.leave(exchange.roomTaken)
+  exchange.roomTaken = 0
 }
 
 /** Looks up a cached answer, which needs no turn. While the service closes, none is used. */

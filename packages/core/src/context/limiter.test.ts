@@ -49,6 +49,46 @@ describe('a limiter', () => {
   })
 })
 
+describe('tasks of different weights', () => {
+  const entered = (wait: Promise<void> | undefined, name: string, seen: string[]): void => {
+    if (wait === undefined) seen.push(name)
+    else
+      void wait.then(
+        () => seen.push(name),
+        ({ code }: { code: string }) => seen.push(`${name} ${code}`),
+      )
+  }
+
+  it('run together up to the total; who waits goes first, also before lighter ones', async () => {
+    const limiter = createLimiter({ concurrency: 10, queue: 9, refusal: 'Too many.' })
+    const seen: string[] = []
+    entered(limiter.enter(undefined, 6), 'a', seen)
+    entered(limiter.enter(undefined, 4), 'b', seen)
+    entered(limiter.enter(undefined, 5), 'c', seen)
+    entered(limiter.enter(undefined, 1), 'd', seen)
+    expect(seen).toEqual(['a', 'b'])
+    limiter.leave(4)
+    await Promise.resolve()
+    expect(seen).toEqual(['a', 'b'])
+    limiter.leave(6)
+    await expect.poll(() => seen).toEqual(['a', 'b', 'c', 'd'])
+    limiter.leave(5)
+    limiter.leave(1)
+    await limiter.idle()
+  })
+
+  it('let others pass when they stop waiting', async () => {
+    const limiter = createLimiter({ concurrency: 10, queue: 9, refusal: 'Too many.' })
+    const seen: string[] = []
+    const gone = new AbortController()
+    entered(limiter.enter(undefined, 6), 'a', seen)
+    entered(limiter.enter({ signal: gone.signal }, 8), 'b', seen)
+    entered(limiter.enter(undefined, 4), 'c', seen)
+    gone.abort()
+    await expect.poll(() => seen.toSorted()).toEqual(['a', 'b aborted', 'c'])
+  })
+})
+
 describe('a lock per key', () => {
   it('lets works that share a key run one after the other, in order, and others meanwhile', async () => {
     const lock = createKeyedLock()

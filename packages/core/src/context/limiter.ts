@@ -1,6 +1,6 @@
 import { OperationError } from '../errors/index.js'
 
-/** Bounds the number of tasks that run at the same time, and of those that wait. */
+/** Bounds the number of tasks that run at the same time, or their total weight, and the number of those that wait. */
 export interface Limiter {
   /**
    * Runs the task when a place is free, in the order of the calls.
@@ -9,12 +9,13 @@ export interface Limiter {
    */
   run<T>(work: () => Promise<T>, caller?: WaitingCaller): Promise<T>
   /**
-   * Takes a place, which `leave` frees. Returns a promise when the caller has to wait for it.
+   * Takes places, which `leave` frees. Returns a promise when the caller has to wait for them.
    *
+   * @param weight Number of places, at most `concurrency`. Default 1.
    * @throws {OperationError} `throttled` when too many wait already or no place becomes free in time, `aborted` when the caller has disconnected.
    */
-  enter(caller?: WaitingCaller): Promise<void> | undefined
-  leave(): void
+  enter(caller?: WaitingCaller, weight?: number): Promise<void> | undefined
+  leave(weight?: number): void
   /** Resolves when nothing runs. */
   idle(): Promise<void>
 }
@@ -26,7 +27,7 @@ interface WaitingCaller {
 
 /** Bounds of a limiter. */
 export interface LimiterOptions {
-  /** Maximum number of tasks that run at the same time. */
+  /** Maximum number of tasks that run at the same time, or of places that they take. */
   readonly concurrency: number
   /** Maximum number of waiting tasks; further ones are refused. */
   readonly queue: number
@@ -39,42 +40,40 @@ export interface LimiterOptions {
 /** Creates a limiter. */
 export function createLimiter({ concurrency, queue, waitMs, refusal }: LimiterOptions): Limiter {
   let running = 0
-  const waiting = new Set<() => void>()
+  const waiting = new Set<Waiting>()
   const idlers: (() => void)[] = []
   const throttled = (): OperationError =>
     new OperationError('throttled', refusal, { retryAfterSeconds: Math.max(1, Math.ceil((waitMs ?? 0) / 1000)) })
-  const room = (signal: AbortSignal | undefined): Promise<void> =>
-    new Promise((resolve, reject) => {
-      if (signal?.aborted === true) throw aborted()
-      const settle = (end: () => void) => () => {
-        clearTimeout(timer)
-        signal?.removeEventListener('abort', onAbort)
-        waiting.delete(onRoom)
-        end()
+  const isRoomFor = (weight: number): boolean => running + weight <= concurrency
+  /** Lets those in that wait the longest, until one does not fit. */
+  const admit = (): void => {
+    for (const { weight, begin } of waiting) {
+      if (!isRoomFor(weight)) return
+      running += weight
+      begin()
+    }
+  }
+  const room = (caller: WaitingCaller | undefined, weight: number): Promise<void> =>
+    begun({ signal: caller?.signal, waitMs, throttled }, (begin) => {
+      const one: Waiting = { weight, begin }
+      waiting.add(one)
+      return () => {
+        waiting.delete(one)
+        admit()
       }
-      const onRoom = settle(resolve)
-      const onAbort = settle(() => reject(aborted()))
-      const timer =
-        waitMs === undefined
-          ? undefined
-          : setTimeout(
-              settle(() => reject(throttled())),
-              waitMs,
-            )
-      signal?.addEventListener('abort', onAbort)
-      waiting.add(onRoom)
     })
-  const leave = (): void => {
-    const [next] = waiting
-    if (next !== undefined) return next()
-    running--
+  const leave = (weight = 1): void => {
+    running -= weight
+    admit()
     if (running === 0) for (const idler of idlers.splice(0)) idler()
   }
-  const enter = (caller?: WaitingCaller): Promise<void> | undefined => {
-    if (running >= concurrency && waiting.size >= queue) throw throttled()
-    if (running >= concurrency) return room(caller?.signal)
-    running++
-    return undefined
+  const enter = (caller?: WaitingCaller, weight = 1): Promise<void> | undefined => {
+    if (waiting.size === 0 && isRoomFor(weight)) {
+      running += weight
+      return undefined
+    }
+    if (waiting.size >= queue) throw throttled()
+    return room(caller, weight)
   }
   return {
     enter,
@@ -91,6 +90,39 @@ export function createLimiter({ concurrency, queue, waitMs, refusal }: LimiterOp
       if (running > 0) await new Promise<void>((resolve) => idlers.push(resolve))
     },
   }
+}
+
+/** A task that waits. */
+interface Waiting {
+  readonly weight: number
+  readonly begin: () => void
+}
+
+/** What ends a wait before the task begins. */
+interface WaitEnd extends Pick<LimiterOptions, 'waitMs'>, WaitingCaller {
+  readonly throttled: () => OperationError
+}
+
+/**
+ * Waits until the task may begin, at most `waitMs`.
+ *
+ * @param queue Adds the task, given a function that lets it begin; returns a function that is called when the wait has ended.
+ */
+function begun({ signal, waitMs, throttled }: WaitEnd, queue: (begin: () => void) => () => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted === true) throw aborted()
+    const settle = (end: () => void) => () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', onAbort)
+      end()
+      ended()
+    }
+    const onAbort = settle(() => reject(aborted()))
+    const onTime = settle(() => reject(throttled()))
+    const timer = waitMs === undefined ? undefined : setTimeout(onTime, waitMs)
+    signal?.addEventListener('abort', onAbort)
+    const ended = queue(settle(resolve))
+  })
 }
 
 function aborted(): OperationError {

@@ -11,7 +11,7 @@ import { bodyTypeOf, checkContentType, OTHER_JSON_TYPES } from './media-types.js
 export interface Body {
   /** Media type, normalized by `bodyTypeOf`. */
   readonly mediaType: string
-  /** The body as it was sent, for bots and for the content of a Binary; empty for all other bodies, which have their text. */
+  /** The content of a Binary as it was sent; empty for all other bodies, which have their text. */
   readonly bytes: Uint8Array
   /** Strict UTF-8, without byte order mark. */
   readonly text: string
@@ -78,6 +78,9 @@ export function checkBodyHead(request: HttpRequest, kind: BodyKind, maxBytes: nu
   checkDeclaredLength(request, maxBytes)
 }
 
+/** Longest body, in bytes, that never waits for room. */
+export const SHORT_BODY: number = 64 * 1024
+
 /** Reads a body in full, without parsing it; `undefined` if the route reads none or an optional one is absent. @throws {OperationError} as `readBytes` */
 export function readBytesOf(request: HttpRequest, kind: BodyKind, maxBytes: number): Awaitable<Uint8Array | undefined> {
   const reading = readingOf(kind)
@@ -91,6 +94,7 @@ export function* parsingBody(request: HttpRequest, { kind, bytes, limits }: RawB
   if (mayBeEmpty(request, reading)) checkContentType(request, reading.mediaTypes)
   if (kind === 'binary' && !isBinaryResource(request, bytes)) return { mediaType: bodyTypeOf(request), bytes, text: '' }
   const text = decodeUtf8(bytes)
+  freeLong(bytes)
   const mediaType = bodyTypeOf(request)
   if (kind === 'patch') {
     const value = yield* readStrictValue(text, strictWithin(limits))
@@ -99,13 +103,18 @@ export function* parsingBody(request: HttpRequest, { kind, bytes, limits }: RawB
   const isJson = kind === 'bot' || kind === 'binary' ? FHIR_TYPES.includes(mediaType) : reading.json === true
   return {
     mediaType,
-    bytes: kind === 'bot' ? bytes : NO_BYTES,
+    bytes: NO_BYTES,
     text,
     ...(isJson && { json: yield* readStrictJson(text, strictWithin(limits)) }),
   }
 }
 
 const NO_BYTES = new Uint8Array()
+
+/** Frees the bytes of a long body, which have a buffer of their own: they could otherwise be in memory until much more has been read. */
+function freeLong({ buffer, byteLength }: Uint8Array): void {
+  if (byteLength > SHORT_BODY && buffer instanceof ArrayBuffer) buffer.transfer(0)
+}
 
 /** FHIR JSON is a resource; other JSON is one only if it says so. @see https://hl7.org/fhir/R4/binary.html#rest */
 function isBinaryResource(request: HttpRequest, bytes: Uint8Array): boolean {
@@ -156,18 +165,34 @@ export function checkLength(bytes: number, maxBytes: number): void {
  */
 function readBytes(request: HttpRequest, maxBytes: number): Awaitable<Uint8Array> {
   const chunks: Uint8Array[] = []
+  const declared = Number(request.header('content-length'))
+  let buffer = new ArrayBuffer()
   let length = 0
+  let gathered = 0
+  /** Copies the chunks of a long body, so that their memory is free again while more of it arrives. */
+  const gather = (): void => {
+    const expected = declared >= length ? declared : 2 * length
+    if (length > buffer.byteLength) buffer = buffer.transfer(Math.min(expected, maxBytes))
+    for (const chunk of chunks.splice(0)) {
+      new Uint8Array(buffer).set(chunk, gathered)
+      gathered += chunk.length
+    }
+  }
   const take = (chunk: Uint8Array): void => {
     length += chunk.length
     checkLength(length, maxBytes)
     chunks.push(chunk)
+    if (length > SHORT_BODY) gather()
   }
   const reading = (): Awaitable<void> => (request.readBody === undefined ? readEach(request.body(), take) : request.readBody(take))
   const failed = (cause: unknown): never => {
     if (cause instanceof OperationError) throw cause
     throw new OperationError('aborted', 'The request ended before its body did.', { cause })
   }
-  return after(attempt(reading, failed), () => (chunks.length === 1 ? chunks[0] : undefined) ?? joinedBytes(chunks))
+  return after(attempt(reading, failed), () => {
+    if (length > SHORT_BODY) return new Uint8Array(buffer, 0, length)
+    return (chunks.length === 1 ? chunks[0] : undefined) ?? joinedBytes(chunks)
+  })
 }
 
 async function readEach(chunks: AsyncIterable<Uint8Array>, take: (chunk: Uint8Array) => void): Promise<void> {
