@@ -39,8 +39,9 @@ export interface ScopeOptions {
  * @throws {OperationError} `content-not-found` when a supplement does not exist.
  */
 export async function terminologyScope(ctx: OperationContext, options: ScopeOptions = {}): Promise<TerminologyScope> {
-  const { supplements = [] } = options
-  const supplemented = await Promise.all(supplements.map((canonical) => supplementedBy(ctx, canonical)))
+  const supplements = [...new Set(options.supplements)]
+  const supplemented: Supplemented[] = []
+  for (const canonical of supplements) supplemented.push(await supplementedBy(ctx, canonical))
   for (const canonical of supplements) ctx.explain?.step(supplementStep(canonical))
   const kept = supplements.length > 0 ? undefined : (options.kept ?? (await ctx.content.kept?.()))
   const demandUse = (urls: ReadonlySet<string>): void => {
@@ -51,7 +52,7 @@ export async function terminologyScope(ctx: OperationContext, options: ScopeOpti
       })
     }
   }
-  return { ...scopeOver(ctx, { ...options, kept }), demandUse }
+  return { ...scopeOver(ctx, { ...options, supplements, kept }), demandUse }
 }
 
 /** As `terminologyScope`, for supplements that are known to exist and kept results that have been read. */
