@@ -67,6 +67,8 @@ export function createPace(options: PaceOptions): Pace {
     step,
     turn: pause,
     async run(work) {
+      // Its steps may take longer than those before it.
+      stepsToLook = 1
       for (;;) {
         const next = work.next()
         if (next.done === true) return next.value

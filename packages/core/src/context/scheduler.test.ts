@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { OperationError } from '../errors/index.js'
+import type { Work } from '../work/index.js'
 import { createPace, createScheduler, type Scheduler } from './index.js'
 
 /** Time passes only where a test says so, and timers run when it waits. */
@@ -50,6 +51,19 @@ async function longestGap(work: Promise<unknown>): Promise<number> {
   await others
   return longest
 }
+
+test('long steps let other work run from the first on, also where short ones came before', async () => {
+  function* steps(count: number, ms: number): Work<void> {
+    for (let step = 0; step < count; step++) {
+      now += ms
+      yield
+    }
+  }
+  const pace = createPace({ scheduler: createScheduler() })
+  await pace.run(steps(1_000, 0))
+  const soon = Promise.resolve().then(() => pace.run(steps(20, 5)))
+  expect(await longestGap(soon)).toBeLessThan(20)
+})
 
 describe('operations that arrive together', () => {
   test('leave room for other work before they have had a turn, too', async () => {

@@ -17,6 +17,7 @@ import {
   createBots,
   execute,
   readBot,
+  readBotInput,
   writeBotOutput,
 } from './index.js'
 
@@ -28,6 +29,7 @@ const STORED = [
   bot('twin-b', { ...identified('twin'), project: 'p2' }),
   bot('twin-a', { ...identified('twin'), project: 'p1' }),
   bot('other-system', identified('alone', 'urn:t')),
+  bot('weighed', { inputSchema: { type: 'object' } }),
   { resourceType: 'Bot', id: 'damaged', code: 1 },
 ]
 
@@ -170,6 +172,30 @@ describe('the event', () => {
     const storage = { read: async () => undefined, search: async () => [], write: async () => ({}) }
     expect((await call()).value).toEqual(['log', 'signal'])
     expect((await call({ capabilities: { storage } })).value).toEqual(['log', 'signal', 'storage'])
+  })
+
+  test('a long input is parsed while others run, for a function of the host and for a schema', async () => {
+    const json = JSON.stringify(Object.fromEntries(Array.from({ length: 10_000 }, (_, n) => [`m${n}`, n])))
+    const { input } = readBotInput('application/json', json, (text) => JSON.parse(text))
+    let haveOthersRun = false
+    const seen: unknown[] = []
+    const look = (value: unknown): undefined => {
+      seen.push([haveOthersRun, JSON.stringify(value) === json])
+    }
+    const hostBots = [{ id: 'h', run: (event: BotEvent) => look(event.input) }]
+    const { call } = caller({ hostBots, schemas: { compile: () => look } })
+    let now = performance.now()
+    vi.spyOn(performance, 'now').mockImplementation(() => (now += 1))
+    for (const id of ['h', 'weighed']) {
+      haveOthersRun = false
+      setTimeout(() => (haveOthersRun = true), 0)
+      await call({ bot: { id }, input })
+    }
+    vi.restoreAllMocks()
+    expect(seen).toEqual([
+      [true, true],
+      [true, true],
+    ])
   })
 })
 

@@ -1,6 +1,7 @@
-import { createPace, explained, type ExplainOption, type OperationContext } from '../context/index.js'
+import { createPace, explained, type ExplainOption, type OperationContext, type Pace } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
 import { checkInput, FLAG, inputShape, needed, OBJECT, oneOf, TEXT } from '../input/index.js'
+import { parseInPieces } from '../json/index.js'
 import { isPending } from '../work/index.js'
 import { answerOf, type ExecuteResult } from './answer.js'
 import { textMap, type BotCapabilities, type BotEvent, type TextMap } from './bot-function.js'
@@ -73,7 +74,8 @@ export async function execute(ctx: ExecuteContext, input: ExecuteInput): Promise
 async function executed(ctx: ExecuteContext, input: ExecuteInput): Promise<ExecuteResult> {
   const { bots, signal } = ctx
   const bot = await findBot(ctx, input.bot, { bots, project: input.project })
-  const event = eventOf(ctx, bot, input)
+  const pace = createPace({ scheduler: ctx.scheduler, signal })
+  const event = await eventOf(ctx, bot, { input, pace })
   explainCall(ctx, bot, { event, isStated: input.contentType !== undefined })
   checkBotInput(ctx, bot, event)
   const log = (level: BotLogLevel, text: string) => bots.onLog({ level, botId: bot.id, requestId: event.requestId, text: logText([text]) })
@@ -84,8 +86,7 @@ async function executed(ctx: ExecuteContext, input: ExecuteInput): Promise<Execu
     checkBotOutput(ctx, bot, returned)
     const answer = answerOf(returned, bots.limits)
     explainAnswer(ctx, answer)
-    if (answer.content !== undefined && answer.content.text.length > LONG_ANSWER)
-      await createPace({ scheduler: ctx.scheduler, signal }).turn()
+    if (answer.content !== undefined && answer.content.text.length > LONG_ANSWER) await pace.turn()
     return answer
   } catch (error) {
     throw reported(error, bots, log)
@@ -117,7 +118,12 @@ function explainAnswer({ explain }: ExecuteContext, { status, content }: Execute
   explain?.step({ kind: 'content-type', outcome: 'chosen', text: `The bot returned ${sent}; the status is ${status}.` })
 }
 
-function eventOf(ctx: ExecuteContext, bot: FoundBot, input: ExecuteInput): BotEvent {
+interface Calling {
+  readonly input: ExecuteInput
+  readonly pace: Pace
+}
+
+async function eventOf(ctx: ExecuteContext, bot: FoundBot, { input, pace }: Calling): Promise<BotEvent> {
   const headers = input.headers ?? {}
   const others = {
     contentType: input.contentType ?? mediaTypeOf(input.input),
@@ -129,7 +135,7 @@ function eventOf(ctx: ExecuteContext, bot: FoundBot, input: ExecuteInput): BotEv
   }
   const { input: given } = input
   if (!isLongInput(given)) return { input: given, ...others }
-  if ('run' in bot) return { input: JSON.parse(given.json), ...others }
+  if ('run' in bot || bot.inputSchema !== undefined) return { input: await pace.run(parseInPieces(given.json)), ...others }
   return {
     get input(): unknown {
       return JSON.parse(given.json)
