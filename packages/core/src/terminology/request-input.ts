@@ -31,15 +31,18 @@ function readVersions(reader: ParameterReader, name: string): ReadonlyMap<string
   const canonicals = reader.texts(name)
   if (canonicals.length === 0) return NO_VERSIONS
   const versions = versionsByUrl(canonicals)
+  // Looks through all parameters, of which there may be many.
+  const place = () => ({ expression: [reader.expressionOf(name)] })
   for (const canonical of canonicals) {
     const { url, version } = canonicalOf(canonical)
-    const expression = [reader.expressionOf(name)]
     if (version === undefined)
-      throw new OperationError('parameter-value', `Parameter '${name}' must name a version (url|version), not ${quoted(canonical)}.`, {
-        expression,
-      })
+      throw new OperationError(
+        'parameter-value',
+        `Parameter '${name}' must name a version (url|version), not ${quoted(canonical)}.`,
+        place(),
+      )
     if (versions.get(url) !== version)
-      throw new OperationError('parameter-invalid', `Parameter '${name}' names two versions of ${quoted(url)}.`, { expression })
+      throw new OperationError('parameter-invalid', `Parameter '${name}' names two versions of ${quoted(url)}.`, place())
   }
   return versions
 }
