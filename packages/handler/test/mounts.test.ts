@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { createGzip } from 'node:zlib'
 import { createContext } from 'fhir-ops/context'
 import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
 import { createSessions } from 'fhir-ops/sessions'
@@ -148,6 +149,49 @@ it('a request whose raw headers were not kept, as by adapters to other servers, 
     }),
   )
   expect((await send(`${base}/healthz`)).status).toBe(200)
+})
+
+/** Compresses as the middleware `compression` does: its `write` takes no callback, and listeners for `drain` become those of the compressor. */
+function compress(response: ServerResponse): ServerResponse {
+  const gzip = createGzip()
+  const [write, end, on] = [response.write.bind(response), response.end.bind(response), response.on.bind(response)]
+  gzip.on('data', (chunk: Buffer) => !write(chunk) && gzip.pause()).on('end', () => end())
+  on('drain', () => gzip.resume())
+  const writeHead = response.writeHead.bind(response)
+  return Object.assign(response, {
+    writeHead: (status: number, headers: readonly string[]) => {
+      const at = headers.indexOf('Content-Length')
+      return writeHead(status, [...headers.filter((_, i) => at < 0 || (i !== at && i !== at + 1)), 'Content-Encoding', 'gzip'])
+    },
+    write: (chunk: string | Uint8Array) => gzip.write(chunk),
+    end: (chunk?: string | Uint8Array) => gzip.end(chunk),
+    on: (name: string, listener: () => void) => (name === 'drain' ? gzip.on(name, listener) : on(name, listener)),
+  })
+}
+
+it('long responses pass through middleware that compresses', async () => {
+  const warnings: Error[] = []
+  const warned = (warning: Error): unknown => warnings.push(warning)
+  process.on('warning', warned)
+  const serve = toNodeListener(handlerAt('http://x.example'))
+  const base = await listen(createServer((message, response) => serve(message, compress(response))))
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/fhir+json' }
+  const text = Array.from({ length: 3_900 }, () => 'x'.repeat(1_000)).join(' ')
+  const body = JSON.stringify({
+    resourceType: 'Basic',
+    id: 'long',
+    extension: text.split(' ').map((valueString) => ({ url: 'http://x', valueString })),
+  })
+  expect((await send(`${base}/fhir/R4/Basic/long`, { method: 'PUT', headers, body })).status).toBe(201)
+  const response = await fetch(`${base}/fhir/R4/Basic/long`, { headers, signal: AbortSignal.timeout(5_000) })
+  expect([response.status, response.headers.get('content-encoding'), (await response.text()).length > 3_900_000]).toEqual([
+    200,
+    'gzip',
+    true,
+  ])
+  await new Promise(setImmediate)
+  process.off('warning', warned)
+  expect(warnings).toEqual([])
 })
 
 describe.each<readonly [string, () => Promise<string>]>([

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
 import { piecesLength, SLICE, slicesOf, type Answer } from '../http/answer.js'
 
 /** Options for writing an answer. */
@@ -84,26 +85,42 @@ const STALL_MS = 30_000
  * without the end of the answer, so that the reader does not take it for complete.
  */
 async function sendStream(response: ServerResponse, stream: AsyncIterable<string> | Iterable<string | Uint8Array>): Promise<void> {
-  const gone = new Promise<void>((resolve) => {
-    response.once('close', resolve)
-  })
+  const hasRoom = roomOf(response)
   response.setTimeout(STALL_MS, () => response.destroy())
   try {
     for await (const chunk of stream) {
-      await Promise.race([gone, written(response, chunk)])
       if (response.destroyed) return
+      if (!response.write(chunk)) await hasRoom()
     }
+    if (response.destroyed) return
     response.setTimeout(0)
     response.end()
   } catch {
+    await allSent(response)
     response.destroy()
   }
 }
 
-function written(response: ServerResponse, chunk: string | Uint8Array): Promise<void> {
-  return new Promise((resolve) => {
-    response.write(chunk, () => resolve())
-  })
+const FLUSH_CHECK_MS = 10
+
+/** Waits until what was written has left, or the response is closed: the last line may say what failed. */
+async function allSent(response: ServerResponse): Promise<void> {
+  while (!response.destroyed && response.writableLength > 0) await pause(FLUSH_CHECK_MS)
+}
+
+/**
+ * Waits until the response can take more, or is closed. The callback of `write` would say the same, but middleware that compresses replaces
+ * `write` and calls none. One listener serves all waits, because such middleware does not remove listeners either.
+ */
+function roomOf(response: ServerResponse): () => Promise<void> {
+  let goOn = (): void => undefined
+  const wake = (): void => goOn()
+  response.on('close', wake)
+  response.on('drain', wake)
+  return () =>
+    new Promise((resolve) => {
+      goOn = resolve
+    })
 }
 
 /** Responses that are ready to be sent. Those that become ready at almost the same time are ended one after the other. */
