@@ -131,7 +131,7 @@ function fileExecutor(points: SqliteDriver, options: FileOptions, { searchTimeou
     async call(command, args) {
       if (closing !== undefined) throw closedError()
       if (command.lane === 'point') return command.run(points, args)
-      return (command.lane === 'long' ? reader : writer).call(command, args)
+      return (command.lane === 'write' ? writer : reader).call(command, args)
     },
     callNow,
     revision: revisionOf(callNow),

@@ -4,9 +4,10 @@ import { sql } from '../database/sql.js'
 
 /**
  * Where a command runs if the file is opened with worker threads. `point` reads a few rows in the calling thread, `long` reads in
- * a reader thread, `write` runs in the writer thread, in one transaction with other writes.
+ * a reader thread, `scan` reads a page of a whole population in a thread that only scans use, `write` runs in the writer thread, in one transaction with
+ * other writes.
  */
-export type Lane = 'point' | 'long' | 'write'
+export type Lane = 'point' | 'long' | 'scan' | 'write'
 
 /** A task for the database. Unless the lane is `point`, arguments and results are plain data, because they are sent between threads. */
 export interface Command<Args, Result> {

@@ -29,7 +29,7 @@ export interface ScanRows {
 /** Reads a page of a scan, in the order of ids. */
 export const scanPage: Command<ScanQuery, ScanRows> = {
   name: 'scan',
-  lane: 'long',
+  lane: 'scan',
   run: (db, query) => snapshot(db, () => readPage(db, query)),
 }
 

@@ -12,13 +12,14 @@ export interface ReaderLimits {
 }
 
 /**
- * The threads for searches: one for quick and one for slow searches. A search that does not finish within its turn on the quick thread restarts on the
+ * The threads for reading: one for quick and one for slow searches, and one for scans, of which each page needs what the first one read. A search that does not finish within its turn on the quick thread restarts on the
  * slow one, after those already waiting there, with a turn ten times as long. For a while, the same call starts directly on the slow thread, whose cache
  * then has what it reads. Calls may also reject with `storage-timeout`.
  */
 export function readerLanes(task: Omit<WorkerTask, 'role'>, { quickMs = 100, timeoutMs }: ReaderLimits): WorkerLane {
   const quick = workerLane({ ...task, role: 'reader' })
   const long = workerLane({ ...task, role: 'reader' }, { idleMs: SLOW_MS })
+  const scans = workerLane({ ...task, role: 'reader' }, { idleMs: SLOW_MS })
   const underWay = new Set<Promise<unknown>>()
   const slow = new LRUCache<string, true>({
     max: MAX_SLOW,
@@ -28,6 +29,7 @@ export function readerLanes(task: Omit<WorkerTask, 'role'>, { quickMs = 100, tim
   })
   const inTurns: WorkerLane['call'] = async (command, args) => {
     const until = monotonicMs() + timeoutMs
+    if (command.lane === 'scan') return scans.call(command, args, { ms: timeoutMs, until })
     const key = JSON.stringify([command.name, args])
     let turn = slow.has(key) ? { lane: long, ms: longer(quickMs) } : { lane: quick, ms: quickMs }
     for (;;) {
@@ -54,11 +56,12 @@ export function readerLanes(task: Omit<WorkerTask, 'role'>, { quickMs = 100, tim
       await Promise.allSettled(underWay)
       await quick.close()
       await long.close()
+      await scans.close()
     },
   }
 }
 
-/** Calls that recently ran on the slow thread, and how long they are remembered. When none is remembered, the slow thread ends. */
+/** Calls that recently ran on the slow thread, and how long they are remembered. When none is remembered, the slow thread ends; the one for scans, too, after that time. */
 const MAX_SLOW = 256
 const MAX_SLOW_CHARACTERS = 1_000_000
 const SLOW_MS = 60_000
