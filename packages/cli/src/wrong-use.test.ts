@@ -200,7 +200,7 @@ describe('what a command answers to in particular', () => {
       1,
       'SNOMED CT comes from its publisher, and is imported by `fhir-ops import snomed',
     ],
-    ['a misspelt code', ['lookup', 'mael', '--system', GENDERS], 1, "version 4.0.1. Did you mean 'male'? [not-found]"],
+    ['a misspelt code', ['lookup', 'mael', '--system', GENDERS], 1, "version 4.0.1. Did you mean 'male'? [not-found at code]"],
     ['a misspelt code of two', ['subsumes', 'urgnt', 'urgent', '--system', SYSTEM, ...CONTENT], 1, "Did you mean 'urgent'?"],
     ['a misspelt code, explained', ['lookup', 'mael', '--system', GENDERS, '--explain'], 1, "'mael' is not a code of"],
     ['a misspelt map', ['translate', 'a', '--system', SYSTEM, '--url', `${MAP}x`, ...CONTENT], 1, `Did you mean '${MAP}'?`],
@@ -302,7 +302,7 @@ describe('what a command answers to in particular', () => {
       'a code in other letters',
       ['lookup', 'Male', '--system', 'http://hl7.org/fhir/administrative-gender'],
       1,
-      "Did you mean 'male'? [not-found]",
+      "Did you mean 'male'? [not-found at code]",
     ],
     [
       'another version of a value set',

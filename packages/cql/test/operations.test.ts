@@ -54,7 +54,12 @@ function library(name: string, text: string): LibraryJson {
 /** What the tests look at of Parameters and OperationOutcomes. */
 interface Answer {
   readonly resourceType: string
-  readonly issue: readonly { readonly code: string; readonly severity: string; readonly details: { readonly text: string } }[]
+  readonly issue: readonly {
+    readonly code: string
+    readonly severity: string
+    readonly details: { readonly text: string }
+    readonly expression?: readonly string[]
+  }[]
   readonly parameter: readonly { readonly name: string; readonly valueQuantity?: object; readonly resource?: Answer }[]
 }
 
@@ -515,9 +520,30 @@ describe('Library/$evaluate', () => {
     ])
   })
 
+  it.each([
+    ['a syntax error', { valueString: '1 +' }],
+    ['another definition', { valueString: '1\ndefine "Other": 2' }],
+  ])('the place of %s is the parameter', async (_, value) => {
+    const { status, json } = await call('POST', '$cql', parameters(text('x'), { name: 'expression', ...value }))
+    expect([status, json.issue[0]?.expression]).toEqual([422, ['Parameters.parameter[1]']])
+  })
+
+  it('the place of a value that is not of CQL is within the Parameters in which it is', async () => {
+    const given = { name: 'parameters', resource: parameters(text('x'), { name: 'y', valueAddress: { city: 'Ulm' } }) }
+    const { json } = await call('POST', '$cql', parameters({ name: 'expression', valueString: '1' }, given))
+    expect(json.issue[0]?.expression).toEqual(['Parameters.parameter[1].resource.parameter[1]'])
+  })
+
+  it('the place of an unknown library that an expression may use is the parameter with its url', async () => {
+    const unknown = { name: 'library', part: [{ name: 'url', valueCanonical: 'http://example.org/none' }] }
+    const { json } = await call('POST', '$cql', parameters({ name: 'expression', valueString: '1' }, unknown))
+    expect(json.issue[0]?.expression).toEqual(['Parameters.parameter[1]'])
+  })
+
   it('names the library of which the text is', async () => {
     const stated = { name: 'library', resource: library('Bad', "library Bad version '1'\ndefine Y: 1 +") }
     const { json } = await call('POST', 'Library/$evaluate', parameters(stated))
+    expect(json.issue[0]?.expression).toEqual(['Library.content'])
     expect(json.issue[0]?.details.text).toMatch(/^The CQL of library 'Bad' has errors: Syntax error .*\(line 2, column \d+\)\.$/)
   })
 

@@ -1,6 +1,7 @@
 import { createContext } from 'fhir-ops/context'
 import { memoryStorage } from 'fhir-ops/memory'
-import { validateOperation } from 'fhir-ops/internal/operations'
+import { OperationError } from 'fhir-ops/errors'
+import { subsumesOperation, validateOperation, valueSetBatchValidateCodeOperation } from 'fhir-ops/internal/operations'
 import type { Operation } from 'fhir-ops/operation'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createHandler } from '../src/index.js'
@@ -34,9 +35,18 @@ const taking: Operation = {
   }),
 }
 
+const picky: Operation = {
+  ...mirror,
+  name: '$picky',
+  run: () => Promise.reject(new OperationError('not-found', 'No such thing.', { expression: ['thing[1].code', 'other'] })),
+  stream: () => Promise.reject(new OperationError('parameter-invalid', 'No lines.', { expression: ['thing'] })),
+}
+
 let running: RunningServer
 beforeAll(async () => {
-  running = await startServer({ operations: [mirror, taking, validateOperation] })
+  running = await startServer({
+    operations: [mirror, taking, picky, subsumesOperation, valueSetBatchValidateCodeOperation, validateOperation],
+  })
 })
 afterAll(() => running.stop())
 
@@ -119,6 +129,39 @@ describe('what operations get', () => {
     ['strict', false],
   ])('Prefer: %s means strict: %s', async (prefer, strict) => {
     expect(at(await mirrored('', { prefer }), 'strict')).toBe(strict)
+  })
+})
+
+describe('the place of an error', () => {
+  const things = ['a', 'b'].map((code) => ({ name: 'thing', valueCoding: { code } }))
+  const body = JSON.stringify({ resourceType: 'Parameters', parameter: [{ name: 'x', valueString: 'y' }, ...things] })
+
+  it('is the FHIRPath of the input in the Parameters, if that was sent', async () => {
+    const { json } = await ask('/Patient/$picky', { method: 'POST', body })
+    expect(at(json, 'issue', 0, 'expression')).toEqual(['Parameters.parameter[2].valueCoding.code', 'other'])
+  })
+
+  it('also for an answer in lines', async () => {
+    const { json } = await ask('/Patient/$picky', { method: 'POST', body, headers: { accept: 'application/fhir+ndjson' } })
+    expect(at(json, 'issue', 0, 'expression')).toEqual(['Parameters.parameter[1]'])
+  })
+
+  it('is the name of the input in a query', async () => {
+    const { json } = await ask('/CodeSystem/$subsumes?system=http://example.org/none&codeA=a&codeB=b')
+    expect(at(json, 'issue', 0, 'expression')).toEqual(['system'])
+  })
+
+  it('of one validation of several is within its Parameters', async () => {
+    const validation = {
+      resourceType: 'Parameters',
+      parameter: [
+        { name: 'url', valueUri: 'http://example.org' },
+        { name: 'code', valueCode: ' ' },
+      ],
+    }
+    const several = { resourceType: 'Parameters', parameter: [{ name: 'validation', resource: validation }] }
+    const { json } = await ask('/ValueSet/$batch-validate-code', { method: 'POST', body: JSON.stringify(several) })
+    expect(at(json, 'parameter', 0, 'resource', 'issue', 0, 'expression')).toEqual(['Parameters.parameter[0].resource.parameter[1]'])
   })
 })
 

@@ -168,5 +168,5 @@ function membersOf(query: object): readonly unknown[] {
 }
 
 function invalid(): OperationError {
-  return new OperationError('search-invalid', 'The cursor is not valid.')
+  return new OperationError('search-invalid', 'The cursor is not valid.', { expression: ['_cursor'] })
 }

@@ -63,7 +63,7 @@ export function cursorOf({ id, keys }: Position): string {
 export function readCursor(cursor: string, { sort = [] }: Pick<SearchQuery, 'sort'>): Position {
   const [id, ...keys] = cursorParts(cursor)
   if (typeof id !== 'string' || keys.length !== sort.length || !keys.every(isKey)) {
-    throw new OperationError('search-invalid', 'The cursor of the search is not valid.')
+    throw new OperationError('search-invalid', 'The cursor of the search is not valid.', { expression: ['_cursor'] })
   }
   return { id, keys: keys.filter(isKey) }
 }

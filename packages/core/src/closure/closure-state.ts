@@ -132,25 +132,33 @@ export async function newEntries(
   const parts: Addition[] = []
   for (const [system, concepts] of systems) {
     const old = known.filter((concept) => concept.system === system)
-    const provider = await providerFor(scope, system, [...old, ...concepts])
-    parts.push(await additionIn(provider, { old, concepts, pace }))
+    const provider = await providerFor(scope, { system, old, concepts, given })
+    parts.push(await additionIn(provider, { old, concepts, given, pace }))
   }
   return { concepts: parts.flatMap((part) => part.concepts), entries: parts.flatMap((part) => part.entries) }
 }
 
 /** Returns the version of a system to use. A table has one version of each system, because codes of different versions cannot be compared. */
-async function providerFor(scope: TerminologyScope, system: string, concepts: readonly ClosureConcept[]): Promise<CodeSystemProvider> {
-  const stated = [...new Set(concepts.flatMap(({ version }) => version ?? []))]
-  const first = await chosenProvider(scope, system, stated[0])
+async function providerFor(scope: TerminologyScope, asked: OneSystem & { readonly system: string }): Promise<CodeSystemProvider> {
+  const stated = [...new Set([...asked.old, ...asked.concepts].flatMap(({ version }) => version ?? []))]
+  const first = await chosenProvider(scope, asked, stated[0])
   for (const version of stated.slice(1)) {
-    const other = await chosenProvider(scope, system, version)
+    const other = await chosenProvider(scope, asked, version)
     if (other.header.version !== first.header.version) throw mixedVersions(first, other)
   }
   return first
 }
 
-function chosenProvider(scope: TerminologyScope, system: string, version: string | undefined): Promise<CodeSystemProvider> {
-  return neededSystem(scope, { system, version, reason: 'coding', consequence: 'the code cannot be added to the closure table' })
+function chosenProvider(
+  scope: TerminologyScope,
+  { system, concepts, given }: OneSystem & { readonly system: string },
+  version: string | undefined,
+): Promise<CodeSystemProvider> {
+  const place = (member: 'system' | 'version'): readonly string[] => {
+    const concept = concepts.find((one) => version === undefined || one.version === version)
+    return concept === undefined ? [] : [`concept[${given.indexOf(concept)}].${member}`]
+  }
+  return neededSystem(scope, { system, version, reason: 'coding', consequence: 'the code cannot be added to the closure table', place })
 }
 
 function mixedVersions({ header }: CodeSystemProvider, other: CodeSystemProvider): OperationError {
@@ -164,16 +172,21 @@ function mixedVersions({ header }: CodeSystemProvider, other: CodeSystemProvider
   )
 }
 
-interface InSystem {
+/** The concepts of one code system: those in the table, and those that the call adds. */
+interface OneSystem {
   readonly old: readonly ClosureConcept[]
   readonly concepts: readonly ClosureConcept[]
-  readonly pace: Pace
+  /** All concepts of the call. */
+  readonly given: readonly ClosureConcept[]
 }
 
 /** Returns every pair with at least one new concept, once: all ancestors of a new concept, and its descendants among the old ones. */
-async function additionIn(provider: CodeSystemProvider, { old, concepts, pace }: InSystem): Promise<Addition> {
+async function additionIn(
+  provider: CodeSystemProvider,
+  { old, concepts, given, pace }: OneSystem & { readonly pace: Pace },
+): Promise<Addition> {
   const before = new Set(old.flatMap(({ code }) => provider.find(code) ?? []))
-  const fresh = new Set(concepts.map((given) => numberOf(provider, given)).filter((concept) => !before.has(concept)))
+  const fresh = new Set(concepts.map((concept) => numberOf(provider, concept, given)).filter((concept) => !before.has(concept)))
   const [among, amongAll] = [relativesAmong(provider, [...before]), relativesAmong(provider, [...before, ...fresh])]
   const entries: Omit<ClosureEntry, 'since'>[] = []
   for (const concept of provider.header.subsumes === false ? [] : fresh) {
@@ -222,10 +235,12 @@ function closureConcept(provider: CodeSystemProvider, concept: number): ClosureC
   return { system: header.url, code: provider.code(concept), ...(header.version !== undefined && { version: header.version }) }
 }
 
-function numberOf(provider: CodeSystemProvider, { system, code }: ClosureConcept): number {
-  const concept = provider.find(code)
-  if (concept !== undefined) return concept
+function numberOf(provider: CodeSystemProvider, concept: ClosureConcept, given: readonly ClosureConcept[]): number {
+  const { system, code } = concept
+  const found = provider.find(code)
+  if (found !== undefined) return found
   throw new OperationError('not-found', `Unable to find code ${quoted(code)} in ${quoted(system)}.`, {
+    expression: [`concept[${given.indexOf(concept)}].code`],
     missing: { kind: 'code', name: code },
   })
 }

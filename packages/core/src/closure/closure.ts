@@ -83,7 +83,8 @@ async function started(ctx: OperationContext, name: string): Promise<Change> {
 
 /** Applies the rules for texts of a request: not empty, and without surrounding blanks, which other callers would overlook. */
 function checkName(name: string): void {
-  if (name.length > MAX_NAME) throw new OperationError('parameter-too-long', `The name must have at most ${MAX_NAME} characters.`)
+  if (name.length > MAX_NAME)
+    throw new OperationError('parameter-too-long', `The name must have at most ${MAX_NAME} characters.`, { expression: ['name'] })
   if (name === '' || name.trim() !== name)
     throw new OperationError('parameter-value', 'The name must not be empty, nor begin or end with a blank.', { expression: ['name'] })
 }
@@ -91,7 +92,9 @@ function checkName(name: string): void {
 async function existing(ctx: OperationContext, name: string): Promise<KeptState> {
   const kept = await readClosure(ctx, name)
   if (kept !== undefined) return kept
-  throw new OperationError('not-found', `There is no closure table ${quoted(name)}; a call without concepts creates it.`)
+  throw new OperationError('not-found', `There is no closure table ${quoted(name)}; a call without concepts creates it.`, {
+    expression: ['name'],
+  })
 }
 
 function replayed({ name, version, madeAt, entries }: ClosureState, since: string): Change {

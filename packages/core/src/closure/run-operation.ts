@@ -16,7 +16,8 @@ export async function runClosure(base: OperationContext, request: OperationReque
 /** @throws {OperationError} `parameter-required` without name; `parameter-value` for a concept without system or code. */
 function readInput(_: OperationContext, __: OperationRequest, reader: ParameterReader): ClosureInput {
   const name = reader.text('name')
-  if (name === undefined) throw new OperationError('parameter-required', 'Parameter name is missing: it names the closure table.')
+  if (name === undefined)
+    throw new OperationError('parameter-required', 'Parameter name is missing: it names the closure table.', { expression: ['name'] })
   return { name, concepts: reader.all('concept').map(readConcept), since: reader.text('version'), explain: reader.boolean('_explain') }
 }
 

@@ -84,7 +84,10 @@ export function compare(ctx: OperationContext, input: CompareInput): Promise<Com
 
 async function compared(ctx: OperationContext, input: CompareInput): Promise<CompareResult> {
   checkInput(ctx, input, COMPARE_INPUT)
-  const valueSets = [await namedValueSet(ctx, input.thisValueSet), await namedValueSet(ctx, input.otherValueSet)] as const
+  const valueSets = [
+    await namedValueSet(ctx, input.thisValueSet, 'thisValueSet.url'),
+    await namedValueSet(ctx, input.otherValueSet, 'otherValueSet.url'),
+  ] as const
   const supplements = valueSets.flatMap(({ resource }) => demandedSupplements(resource))
   const scope = await terminologyScope(ctx, { supplements, rules: input.rules })
   const names = valueSets.map(nameOf).join(' and ')

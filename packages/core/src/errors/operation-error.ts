@@ -69,6 +69,8 @@ export const ERRORS = {
 export interface ErrorDetail {
   /** FHIRPath of each offending element of the input. */
   readonly expression?: readonly string[]
+  /** True if the OperationOutcome must not state `expression`, because the terminology ecosystem defines it without. */
+  readonly omitsPlace?: boolean
   /** The error that caused this one. */
   readonly cause?: unknown
   /** Seconds after which the caller may try again (`Retry-After`). */

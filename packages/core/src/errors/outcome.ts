@@ -22,7 +22,7 @@ export function outcomeOk(): OperationOutcome {
  */
 export function outcomeOf(error: OperationError, id: string): OperationOutcome {
   if (!(error instanceof OperationError)) throw new TypeError('outcomeOf takes an OperationError: other messages may not be for callers.')
-  const { txIssue, messageId, diagnostics, issue, issues = [], explanation } = error.detail
+  const { txIssue, messageId, diagnostics, issue, issues = [], explanation, omitsPlace } = error.detail
   const extension = explanationExtension(explanation)
   return {
     resourceType: 'OperationOutcome',
@@ -33,7 +33,7 @@ export function outcomeOf(error: OperationError, id: string): OperationOutcome {
         severity: 'error',
         code: issue ?? ERRORS[error.code].issue,
         text: error.message,
-        ...placesIn(error),
+        ...(omitsPlace !== true && placesIn(error)),
         ...(txIssue !== undefined && { txIssue }),
         ...(messageId !== undefined && { messageId }),
         ...(diagnostics !== undefined && { diagnostics }),

@@ -12,7 +12,10 @@ import { isHidden } from '../operation/index.js'
 export async function findMeasure(ctx: OperationContext, name: string): Promise<JsonObject> {
   const found = name.includes(':') ? await measureByCanonical(ctx, name) : await byId(ctx, name.replace(/^Measure\//, ''))
   if (found === undefined)
-    throw new OperationError('not-found', `Measure ${quoted(name)} does not exist.`, { missing: { kind: 'Measure', name } })
+    throw new OperationError('not-found', `Measure ${quoted(name)} does not exist.`, {
+      expression: ['measure'],
+      missing: { kind: 'Measure', name },
+    })
   const definition = canonicalOfMeasure(found)
   const isNewest = name.includes(':') && canonicalOf(name).version === undefined
   const why = isNewest ? 'it is the newest of its url that is not retired' : 'the request names it'
@@ -31,7 +34,7 @@ async function byId(ctx: OperationContext, id: string): Promise<JsonObject | und
   const stored = await ctx.storage.read('Measure', id)
   if (stored !== undefined) return stored.resource
   const past = await ctx.storage.history?.page({ types: ['Measure'], id, limit: 1 })
-  if (past?.items.length) throw new OperationError('deleted', `Measure/${id} is deleted.`)
+  if (past?.items.length) throw new OperationError('deleted', `Measure/${id} is deleted.`, { expression: ['measure'] })
   return undefined
 }
 

@@ -45,14 +45,15 @@ export async function findBot(ctx: OperationContext, address: BotAddress, reach:
   const visible = all.filter((bot) => isReached(ctx, bot, reach.project))
   const [found, ...others] = visible
   if (found === undefined) {
-    const missing = 'id' in address ? { missing: { kind: 'Bot', name: address.id } } : {}
-    throw new OperationError('not-found', `There is no bot ${describe(address)}.`, missing)
+    const detail = 'id' in address ? { missing: { kind: 'Bot', name: address.id } } : { expression: ['identifier'] }
+    throw new OperationError('not-found', `There is no bot ${describe(address)}.`, detail)
   }
   if (others.length > 0) {
     const ids = visible.map(({ id }) => id).sort()
     throw new OperationError(
       'multiple-matches',
       `The bots ${listed(ids)} have the identifier ${describe(address)}; call one of them by its id.`,
+      { expression: ['identifier'] },
     )
   }
   return found

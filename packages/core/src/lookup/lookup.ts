@@ -81,12 +81,20 @@ async function lookedUp(ctx: OperationContext, input: LookupInput): Promise<Look
   const named = namedConcept(input)
   const own = withGivenSystem(ctx, input.codeSystem)
   const scope = await terminologyScope(own, {
-    supplements: input.useSupplement ?? [],
+    supplements: input.useSupplement,
+    asked: input.useSupplement,
     ...(input.rules !== undefined && { rules: input.rules }),
   })
-  const provider = await neededSystem(scope, { ...named, reason: 'request', consequence: 'the code cannot be looked up' })
+  const at = input.coding === undefined ? '' : 'coding.'
+  const provider = await neededSystem(scope, {
+    ...named,
+    reason: 'request',
+    consequence: 'the code cannot be looked up',
+    place: (member) => [`${at}${member}`],
+  })
   scope.demandUse(new Set([provider.header.url]))
-  const concept = await neededConcept(ctx, provider, named.code)
+  // In the terminology ecosystem, the outcome for an unknown code has no place.
+  const concept = await neededConcept(ctx, provider, named.code, { expression: [`${at}code`], omitsPlace: true })
   const { header } = provider
   const texts = conceptTexts(provider, concept)
   const languages = languagesFor(input)
@@ -151,8 +159,11 @@ const MADE: ReadonlySet<string> = new Set(['inactive', 'parent', 'child'])
 function conceptProperties(provider: CodeSystemProvider, concept: number, asked: readonly string[]): readonly LookupProperty[] {
   const all = asked.includes('*') || (asked.length === 0 && provider.header.propertiesAreConcepts === true)
   const { hierarchy, header } = provider
-  const missing = asked.find((code) => header.missingProperties?.has(code))
-  if (missing !== undefined) throw new OperationError('not-supported', `Property ${missing} of ${header.url} cannot be returned.`)
+  const missing = asked.findIndex((code) => header.missingProperties?.has(code))
+  if (missing >= 0)
+    throw new OperationError('not-supported', `Property ${asked[missing]} of ${header.url} cannot be returned.`, {
+      expression: [`property[${missing}]`],
+    })
   const wants = (code: string): boolean => asked.includes(code) || (all && header.namedProperties?.has(code) !== true)
   return [
     { code: 'inactive', value: ['valueBoolean', provider.status(concept).inactive] },

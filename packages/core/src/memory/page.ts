@@ -139,7 +139,7 @@ function readCursor(cursor: string, sort: readonly SortKey[]): SortPosition {
   const parts = cursorParts(cursor)
   const [id, ...keys] = parts
   const fits = typeof id === 'string' && keys.length === sort.length && keys.every(isKey)
-  if (!fits) throw new OperationError('search-invalid', 'The cursor of the search is not valid.')
+  if (!fits) throw new OperationError('search-invalid', 'The cursor of the search is not valid.', { expression: ['_cursor'] })
   return { id, keys: keys.filter(isKey).map((key) => key ?? undefined) }
 }
 

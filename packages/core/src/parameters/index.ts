@@ -1,2 +1,2 @@
-export { parameterOf, parametersFromQuery, parametersOf, type Parameter } from './parameter.js'
+export { parameterOf, parametersFromQuery, parametersOf, placedIn, type Parameter } from './parameter.js'
 export { parameterReader, type ParameterReader } from './reader.js'

@@ -20,15 +20,16 @@ export interface Parameter {
 /**
  * Returns the inputs of a Parameters resource in their order.
  *
+ * @param place FHIRPath of the resource, for errors.
  * @throws {OperationError} `body-structure` for an object without the shape of Parameters; `parameter-invalid` for a parameter
  *   with more than one of value, resource and part.
  * @see https://hl7.org/fhir/R4/parameters.html
  */
-export function parametersOf(body: JsonObject): readonly Parameter[] {
+export function parametersOf(body: JsonObject, place = 'Parameters'): readonly Parameter[] {
   if (body['resourceType'] !== 'Parameters') {
     throw new OperationError('body-structure', 'The body must be a Parameters resource.', { expression: ['resourceType'] })
   }
-  return parameterList(body['parameter'], 'Parameters.parameter')
+  return parameterList(body['parameter'], `${place}.parameter`)
 }
 
 function parameterList(list: unknown, path: string): readonly Parameter[] {
@@ -155,4 +156,37 @@ function checkMembers(value: unknown, expression: string, members: ReadonlyMap<s
 
 function wrongShape(expression: string, expected: string): OperationError {
   return new OperationError('body-structure', `${expression} must be ${expected}.`, { expression: [expression] })
+}
+
+/**
+ * Returns an error of an operation with its places as FHIRPath of the request. Operations name an input, one of several, or a part of it (`code`,
+ * `useSupplement[2]`, `coding.code`); in a Parameters resource, that is `Parameters.parameter[0]` or `Parameters.parameter[0].valueCoding.code`. Other
+ * places, inputs that were not sent, and other errors stay as they are.
+ */
+export function placedIn(parameters: readonly Parameter[], error: unknown): unknown {
+  if (!(error instanceof OperationError)) return error
+  const expression = error.expression.map((place) => placeOf(parameters, place))
+  if (expression.every((place, index) => place === error.expression[index])) return error
+  return new OperationError(error.code, error.message, { ...error.detail, expression })
+}
+
+/** An input, its number from 0 if it repeats, and the path within it. Other places begin with the name of a type. */
+const INPUT = /^([a-z_][\w-]*)(?:\[(\d{1,6})\])?(\..*)?$/
+
+/** Members of a Coding, which may also be parameters of their own. */
+const IN_CODING: ReadonlySet<string> = new Set(['system', 'version', 'code', 'display'])
+
+function placeOf(parameters: readonly Parameter[], place: string): string {
+  const [, name = '', index = '0', path = ''] = INPUT.exec(place) ?? []
+  const own = parameters.filter((parameter) => parameter.name === name)[Number(index)]
+  if (own !== undefined) return within(own, path)
+  const coding = IN_CODING.has(place) ? parameters.find((parameter) => parameter.name === 'coding') : undefined
+  return coding === undefined ? place : within(coding, `.${place}`)
+}
+
+function within({ expression, type, resource }: Parameter, path: string): string {
+  // A body that is the resource itself is not inside a parameter.
+  if (path === '' || !expression.startsWith('Parameters.')) return `${expression}${path}`
+  if (resource !== undefined) return `${expression}.resource${path}`
+  return type === undefined ? expression : `${expression}.value${type}${path}`
 }

@@ -35,7 +35,7 @@ export function readHistoryCursor(cursor: string): HistoryPosition {
   ) {
     return { updated, type, id, version }
   }
-  throw new OperationError('search-invalid', 'The cursor of the history is not valid.')
+  throw new OperationError('search-invalid', 'The cursor of the history is not valid.', { expression: ['_cursor'] })
 }
 
 /** Parses a versionId as adapters store it: an integer from 1 to 2 ** 31 - 1. `undefined` for any other text. */

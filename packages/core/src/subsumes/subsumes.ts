@@ -101,9 +101,15 @@ async function compared(ctx: OperationContext, input: LooseSubsumesInput): Promi
   const { system, version, codeA, codeB } = pairOf(input)
   const own = withGivenSystem(ctx, input.codeSystem)
   const scope = await terminologyScope(own, input.rules === undefined ? {} : { rules: input.rules })
-  const provider = await neededSystem(scope, { system, version, reason: 'request', consequence: 'the codes cannot be compared' })
-  const a = await neededConcept(ctx, provider, codeA)
-  const b = await neededConcept(ctx, provider, codeB)
+  const provider = await neededSystem(scope, {
+    system,
+    version,
+    reason: 'request',
+    consequence: 'the codes cannot be compared',
+    place: (member) => [placeOf(input, member)],
+  })
+  const a = await neededConcept(ctx, provider, codeA, { expression: [input.codingA === undefined ? 'codeA' : 'codingA.code'] })
+  const b = await neededConcept(ctx, provider, codeB, { expression: [input.codingB === undefined ? 'codeB' : 'codingB.code'] })
   ctx.explain?.step(hierarchyStep(provider, { a, b }))
   return { outcome: outcomeOf(provider, a, b) }
 }
@@ -120,6 +126,11 @@ function pairOf({ codingA, codingB, ...input }: LooseSubsumesInput): Pick<TwoCod
     'Two codes and their system must be given: codeA, codeB and system, or codingA and codingB.',
     { expression: Object.entries({ codeA, codeB, system }).flatMap(([name, value]) => (value === undefined ? name : [])) },
   )
+}
+
+function placeOf({ codingA, ...input }: LooseSubsumesInput, member: 'system' | 'version'): string {
+  if (input[member] !== undefined) return member
+  return codingA?.[member] === undefined ? `codingB.${member}` : `codingA.${member}`
 }
 
 function oneCode(side: 'A' | 'B', code: string | undefined, coding: Coding | undefined): string | undefined {

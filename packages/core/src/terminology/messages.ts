@@ -118,6 +118,7 @@ export function escapedWhole(text: string): string {
 export interface RefusalOptions {
   readonly code?: ErrorCode
   readonly expression?: readonly string[]
+  readonly omitsPlace?: boolean
   readonly missing?: ErrorDetail['missing']
   /** Advice in addition to the message. */
   readonly diagnostics?: string
@@ -141,6 +142,7 @@ export function refusal(id: MessageId, values: MessageValues, options: RefusalOp
     ...(type !== undefined && { txIssue: type }),
     ...(ERRORS[code].issue !== issue && { issue }),
     ...(options.expression !== undefined && { expression: options.expression }),
+    ...(options.omitsPlace !== undefined && { omitsPlace: options.omitsPlace }),
     ...(options.missing !== undefined && { missing: options.missing }),
     ...(options.diagnostics !== undefined && { diagnostics: options.diagnostics }),
   })

@@ -1,6 +1,6 @@
 import { formatCanonical } from '../content/index.js'
 import { createPace, type OperationContext } from '../context/index.js'
-import { OperationError, quoted } from '../errors/index.js'
+import { OperationError, quoted, type ErrorDetail } from '../errors/index.js'
 import { isObject, stringAt } from '../json/index.js'
 import type { CodeSystemProvider } from '../code-system/index.js'
 import { preparedChoice, type SystemFamily } from './code-system/system-family.js'
@@ -17,6 +17,8 @@ export interface NeededSystem {
   readonly version?: string | undefined
   /** Where the version is named, for the explanation. */
   readonly reason: 'coding' | 'request'
+  /** Returns the place of the url or the version in the input; empty for what the input does not name. Called only for an error. */
+  readonly place: (member: 'system' | 'version') => readonly string[]
   /** What is impossible without it, for the message: `the code cannot be looked up`. */
   readonly consequence: string
 }
@@ -52,18 +54,33 @@ export async function neededSystem(scope: TerminologyScope, needed: NeededSystem
   scope.ctx.explain?.step(versionStep(choice, needed.reason))
   if (choice.provider !== undefined) return choice.provider
   const [id, values] = unknownSystemValues(family, choice.wished, needed.consequence)
-  throw refusal(id, values, { code: 'not-found', missing: { kind: 'CodeSystem', name: formatCanonical(family.url, choice.wished) } })
+  const member = family.unknown || needed.version === undefined ? 'system' : 'version'
+  throw refusal(id, values, {
+    code: 'not-found',
+    expression: needed.place(member),
+    missing: { kind: 'CodeSystem', name: formatCanonical(family.url, choice.wished) },
+  })
 }
 
-/** Finds the concept with this code; for an unknown code, the explanation lists similar ones. @throws {OperationError} `not-found` for an unknown code. */
-export async function neededConcept(ctx: OperationContext, provider: CodeSystemProvider, code: string): Promise<number> {
+/**
+ * Finds the concept with this code; for an unknown code, the explanation lists similar ones.
+ *
+ * @param place Place of the code in the input.
+ * @throws {OperationError} `not-found` for an unknown code.
+ */
+export async function neededConcept(ctx: OperationContext, provider: CodeSystemProvider, code: string, place: CodePlace): Promise<number> {
   const concept = provider.find(code)
   if (concept !== undefined) return concept
   await explainUnknownCode(ctx.explain, createPace(ctx), { provider, code })
   const { url, version } = provider.header
   const where = version === undefined ? escaped(url) : `${escaped(url)} version ${escaped(version)}`
-  throw new OperationError('not-found', `Unable to find code '${escaped(code)}' in ${where}`, { missing: { kind: 'code', name: code } })
+  throw new OperationError('not-found', `Unable to find code '${escaped(code)}' in ${where}`, {
+    ...place,
+    missing: { kind: 'code', name: code },
+  })
 }
+
+type CodePlace = Pick<ErrorDetail, 'expression' | 'omitsPlace'>
 
 /** The consequence for expansions; messages with it have different ids. */
 export const NOT_EXPANDED = 'the value set cannot be expanded'

@@ -95,7 +95,8 @@ const TX_TYPES: ReadonlySet<string> = new Set(['CodeSystem', 'ValueSet', 'Concep
 
 function languagesOf(text: string): LanguageList {
   const list = languageList(text)
-  if (list === undefined) throw refusal('INVALID_DISPLAY_NAME', { value: text }, { code: 'parameter-value' })
+  if (list === undefined)
+    throw refusal('INVALID_DISPLAY_NAME', { value: text }, { code: 'parameter-value', expression: ['displayLanguage'], omitsPlace: true })
   return list
 }
 

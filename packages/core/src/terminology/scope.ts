@@ -1,11 +1,11 @@
 import { canonicalOf, headOf, withoutVersion, type Kept } from '../content/index.js'
 import { createPace, type OperationContext, type Pace } from '../context/index.js'
-import { quoted } from '../errors/index.js'
+import { quoted, type OperationError } from '../errors/index.js'
 import type { ExplanationStep } from '../explain/index.js'
 import { stringAt } from '../json/index.js'
 import { systemFamily, type SystemFamily } from './code-system/system-family.js'
 import { createMarks, type Marks } from './memo.js'
-import { refusal } from './messages.js'
+import { refusal, type RefusalOptions } from './messages.js'
 import { NO_RULES, type VersionRules } from './versions.js'
 
 /** State of one request: its rules, and the code systems that it has found so far. */
@@ -29,6 +29,8 @@ export interface ScopeOptions {
   readonly rules?: VersionRules | undefined
   /** Canonicals of the required supplements, from the request and the value set. */
   readonly supplements?: readonly string[] | undefined
+  /** Those of the input `useSupplement`, in its order, for the places of errors. */
+  readonly asked?: readonly string[] | undefined
   /** Currently kept results; read from the content when absent. */
   readonly kept?: Kept | undefined
 }
@@ -41,15 +43,13 @@ export interface ScopeOptions {
 export async function terminologyScope(ctx: OperationContext, options: ScopeOptions = {}): Promise<TerminologyScope> {
   const supplements = [...new Set(options.supplements)]
   const supplemented: Supplemented[] = []
-  for (const canonical of supplements) supplemented.push(await supplementedBy(ctx, canonical))
+  for (const canonical of supplements) supplemented.push(await supplementedBy(ctx, canonical, options))
   for (const canonical of supplements) ctx.explain?.step(supplementStep(canonical))
   const kept = supplements.length > 0 ? undefined : (options.kept ?? (await ctx.content.kept?.()))
   const demandUse = (urls: ReadonlySet<string>): void => {
     for (const { canonical, systems } of supplemented) {
       if (urls.size === 0 || systems.some((url) => urls.has(url))) continue
-      throw refusal('VALUESET_SUPPLEMENT_MISSING', {
-        supplement: `${canonical} (it supplements ${systems.join(', ')}, which is not used here)`,
-      })
+      throw noSupplement(`${canonical} (it supplements ${systems.join(', ')}, which is not used here)`, placeOf(canonical, options))
     }
   }
   return { ...scopeOver(ctx, { ...options, supplements, kept }), demandUse }
@@ -102,12 +102,23 @@ interface Supplemented {
   readonly systems: readonly string[]
 }
 
-async function supplementedBy(ctx: OperationContext, canonical: string): Promise<Supplemented> {
+async function supplementedBy(ctx: OperationContext, canonical: string, options: ScopeOptions): Promise<Supplemented> {
   const { url, version, fragment } = canonicalOf(canonical)
   const found = fragment === undefined ? await ctx.content.find('CodeSystem', 'url', url) : []
   const supplements = found.filter(
     (definition) => headOf(definition)['content'] === 'supplement' && (version === undefined || definition.version === version),
   )
-  if (supplements.length === 0) throw refusal('VALUESET_SUPPLEMENT_MISSING', { supplement: canonical })
+  if (supplements.length === 0)
+    throw noSupplement(canonical, { ...placeOf(canonical, options), missing: { kind: 'CodeSystem', name: canonical } })
   return { canonical, systems: supplements.map((definition) => withoutVersion(stringAt(headOf(definition), 'supplements') ?? '')) }
+}
+
+function noSupplement(supplement: string, options: RefusalOptions): OperationError {
+  return refusal('VALUESET_SUPPLEMENT_MISSING', { supplement }, options)
+}
+
+/** A supplement that a value set requires has no place in the input. */
+function placeOf(canonical: string, { asked = [] }: ScopeOptions): Pick<RefusalOptions, 'expression' | 'omitsPlace'> {
+  const index = asked.indexOf(canonical)
+  return index < 0 ? {} : { expression: [`useSupplement[${index}]`], omitsPlace: true }
 }

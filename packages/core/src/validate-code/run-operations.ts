@@ -4,7 +4,7 @@ import { createPace, forRequest, type OperationContext, type Pace } from '../con
 import type { LooseCodeInput } from '../input/index.js'
 import type { JsonObject } from '../json/index.js'
 import { storedInstance, type OperationRequest, type OperationResponse } from '../operation/index.js'
-import { parameterReader, parametersOf, type Parameter, type ParameterReader } from '../parameters/index.js'
+import { parameterReader, parametersOf, placedIn, type Parameter, type ParameterReader } from '../parameters/index.js'
 import { ignoreUnknown, readLanguages, readTerminologyCall, readValueSetName, readVersionRules } from '../terminology/index.js'
 import { givenValue, type LooseCodeSystemInput, type LooseValueSetInput, type ValidateCodeOptions } from './input.js'
 import { toParameters } from './result.js'
@@ -117,8 +117,8 @@ export async function runBatch(base: OperationContext, request: OperationRequest
   const shared = request.parameters.filter(({ name }) => name !== SLOT)
   checkBatch(request, shared)
   const answers: JsonObject[] = []
-  for (const { resource } of request.parameters.filter(({ name }) => name === SLOT)) {
-    answers.push({ name: SLOT, resource: await oneAnswer(ctx, request, { shared, resource, pace }) })
+  for (const validation of request.parameters.filter(({ name }) => name === SLOT)) {
+    answers.push({ name: SLOT, resource: await oneAnswer(ctx, request, { shared, validation, pace }) })
   }
   return { status: 200, resource: { resourceType: 'Parameters', parameter: answers } }
 }
@@ -151,21 +151,27 @@ function withinTime(base: OperationContext): OperationContext {
 
 interface OneValidation {
   readonly shared: readonly Parameter[]
-  readonly resource: JsonObject | undefined
+  readonly validation: Parameter
   readonly pace: Pace
 }
 
 /** Runs one validation. If it fails or the time limit has passed, its answer is the error, and the others continue. */
-async function oneAnswer(ctx: OperationContext, request: OperationRequest, { shared, resource, pace }: OneValidation): Promise<JsonObject> {
+async function oneAnswer(
+  ctx: OperationContext,
+  request: OperationRequest,
+  { shared, validation, pace }: OneValidation,
+): Promise<JsonObject> {
+  let parameters = shared
   try {
     await pace.step()
     pace.check()
-    const own = parametersOf(resource ?? {})
+    const own = parametersOf(validation.resource ?? {}, `${validation.expression}.resource`)
     const names = new Set(own.filter(({ name }) => name !== 'tx-resource').map(({ name }) => name))
-    const parameters = [...shared.filter(({ name }) => !names.has(name)), ...own]
+    parameters = [...shared.filter(({ name }) => !names.has(name)), ...own]
     const runOne = request.type === 'ValueSet' && needsValueSet(parameters) ? runInValueSet : runInSystem
     return (await runOne(ctx, { ...request, parameters })).resource
-  } catch (error) {
+  } catch (thrown) {
+    const error = placedIn(parameters, thrown)
     if (error instanceof OperationError && error.code !== 'aborted') return { ...outcomeOf(error, ctx.newId()) }
     throw error
   }

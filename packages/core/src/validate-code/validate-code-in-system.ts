@@ -60,7 +60,8 @@ async function validation(ctx: OperationContext, input: LooseCodeSystemInput, ve
   const value = givenValue(input)
   const own = withGivenSystem(ctx, input.codeSystem)
   const scope = await terminologyScope(own, {
-    supplements: input.useSupplement ?? [],
+    supplements: input.useSupplement,
+    asked: input.useSupplement,
     ...(input.rules !== undefined && { rules: input.rules }),
   })
   const check = { scope, input, languages: languagesFor(input) }

@@ -68,8 +68,9 @@ async function translated(loading: LibraryLoading, { text, from, locate }: Sourc
   await collectIncludes(loading, { text, from, path: pathOf(text) }, collected)
   const { texts } = collected
   const models = modelTextsOf(collected.models)
-  const name = locate === undefined ? pathOf(text)[0] : undefined
-  const elm = checked(await inTime(ctx, translator.translate(text, texts, models)), { name, locate })
+  const [name] = locate === undefined ? pathOf(text) : []
+  const whole = (line: number): LineOrigin => ({ line, path: 'Library.content' })
+  const elm = checked(await inTime(ctx, translator.translate(text, texts, models)), { name, locate: locate ?? whole })
   const includes = new Map<string, ElmNode>()
   for (const [id, source] of texts) includes.set(id, checked(await inTime(ctx, translator.translate(source, texts, models)), { name: id }))
   return { elm, includes }
@@ -121,7 +122,10 @@ export async function translatedExpressions(loading: LibraryLoading, source: Sou
   const { locate } = source
   if (definitions.length === count)
     return locate === undefined ? loaded : { ...loaded, elm: withLines(loaded.elm, (line) => locate(line).line) }
-  throw new OperationError('definition-invalid', 'An expression of CQL must end where it ends, without definitions after it.')
+  const path = count === 1 ? locate?.(1).path : undefined
+  throw new OperationError('definition-invalid', 'An expression of CQL must end where it ends, without definitions after it.', {
+    ...(path !== undefined && { expression: [path] }),
+  })
 }
 
 /** Waits for a translation until the deadline of the operation. Translators have limits of their own, and other texts may be translated before this one. */

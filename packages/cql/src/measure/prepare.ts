@@ -149,7 +149,7 @@ export async function prepare(
 const SAME_UNIT: UnitConversion = (from, to) => (from === to ? 1 : undefined)
 
 function parametersIn({ parameters }: Scope, offset: number): ReadonlyMap<string, Value> {
-  return parameters === undefined ? new Map() : readCqlParameters(parametersOf(parameters), offset)
+  return parameters === undefined ? new Map() : readCqlParameters(parametersOf(parameters, 'parameters'), offset)
 }
 
 /** Rejects parameters that no library declares, and the period, which is an input of the operation. */

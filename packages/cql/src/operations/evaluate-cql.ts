@@ -221,7 +221,7 @@ async function librariesOf(ctx: OperationContext, input: EvaluateCqlInput, trans
   const lines = [...included.map(includeLine), parameterDeclarations(input.parameters ?? new Map()), context]
   const head = `library CqlExpression version '1'\n${usesFhir ? FHIR_HEAD : ''}${lines.join('')}define "${EXPRESSION}":\n`
   const linesAhead = head.split('\n').length - 1
-  const locate = (line: number): LineOrigin => ({ line: Math.max(1, line - linesAhead) })
+  const locate = (line: number): LineOrigin => ({ line: Math.max(1, line - linesAhead), path: 'expression' })
   return await translatedExpressions(loading, { text: head + expression, from: undefined, locate }, 1)
 }
 

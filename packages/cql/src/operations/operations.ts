@@ -90,7 +90,7 @@ function common(
   return {
     subject: reader.text('subject'),
     explain: reader.boolean('_explain'),
-    ...(given !== undefined && { parameters: readCqlParameters(parametersOf(given), offset) }),
+    ...(given !== undefined && { parameters: readCqlParameters(parametersOf(given, 'parameters'), offset) }),
     ...(data !== undefined && { data: resourcesIn(data), useServerData }),
   }
 }
@@ -148,7 +148,7 @@ async function includedLibraries(ctx: OperationContext, reader: ParameterReader)
     if (resource === undefined && typeof url !== 'string')
       throw new OperationError('parameter-required', 'The library must have a url.', { expression: [expression] })
     included.push({
-      resource: resource ?? (await libraryByUrl(ctx, String(url))),
+      resource: resource ?? (await libraryByUrl(ctx, String(url), expression)),
       ...(typeof called === 'string' && { called }),
     })
   }
@@ -167,13 +167,13 @@ async function evaluatedLibrary(ctx: OperationContext, { id }: OperationRequest,
     throw new OperationError('parameter-invalid', 'Either url or library names the library.', { expression: ['url', 'library'] })
   if (given !== undefined) return given
   if (url === undefined) throw new OperationError('parameter-required', 'Parameter url or library is needed.', { expression: ['url'] })
-  return await libraryByUrl(ctx, url)
+  return await libraryByUrl(ctx, url, 'url')
 }
 
-async function libraryByUrl(ctx: OperationContext, canonical: string): Promise<LibraryResource> {
+async function libraryByUrl(ctx: OperationContext, canonical: string, place: string): Promise<LibraryResource> {
   ctx.authorize?.('read', 'Library')
   const { url, version } = canonicalOf(canonical)
   const found = await ctx.content.resolve('Library', url, version)
-  if (found === undefined) throw new OperationError('not-found', `Library ${quoted(canonical)} does not exist.`, { expression: ['url'] })
+  if (found === undefined) throw new OperationError('not-found', `Library ${quoted(canonical)} does not exist.`, { expression: [place] })
   return found.resource
 }

@@ -99,7 +99,9 @@ const UNSUPPORTED: ReadonlySet<string> = new Set(['_list'])
 
 function readPairs(pairs: readonly SearchPair[]): Pick<HistoryQuery, 'since' | 'at' | 'limit' | 'after'> {
   const values = new Map(pairs)
-  if (values.size < pairs.length) throw new OperationError('search-invalid', 'A parameter of the history is repeated.')
+  const repeated = pairs.find(([name], at) => pairs.findIndex(([other]) => other === name) < at)
+  if (repeated !== undefined)
+    throw new OperationError('search-invalid', 'A parameter of the history is repeated.', { expression: [repeated[0]] })
   for (const name of values.keys()) if (!KNOWN.has(name)) throw refused(name)
   const [since, at, count, after] = ['_since', '_at', '_count', '_cursor'].map((name) => values.get(name))
   return {

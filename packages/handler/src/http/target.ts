@@ -76,7 +76,8 @@ function pairsOf(text: string, limits: Pick<TargetLimits, 'queryParameters'>, ma
 /** Returns the value of a parameter that may occur once. @throws {OperationError} `parameter-invalid` if it is repeated. */
 export function onlyValue(query: Target['query'], name: string): string | undefined {
   const [first, another] = query.filter(([given]) => given === name)
-  if (another !== undefined) throw new OperationError('parameter-invalid', `Parameter '${name}' is given more than once.`)
+  if (another !== undefined)
+    throw new OperationError('parameter-invalid', `Parameter '${name}' is given more than once.`, { expression: [name] })
   return first?.[1]
 }
 

@@ -3,14 +3,14 @@ import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import type { Operation, OperationRequest, Parameter } from 'fhir-ops/operation'
 import type { OperationNeeds, WrittenResponse } from 'fhir-ops/internal/operation'
-import { parametersFromQuery, parametersOf } from 'fhir-ops/internal/parameters'
+import { parametersFromQuery, parametersOf, placedIn } from 'fhir-ops/internal/parameters'
 import { prefersHandling } from '../content/preference.js'
 import { asSeen } from '../content/unseen-instance.js'
 import { authorizeAny, type Wish } from '../auth/caller.js'
 import { createAnswerSize } from '../http/answer-size.js'
 import { fhirPieces, ndjsonAnswer, type Answer } from '../http/answer.js'
 import type { JsonObject } from 'fhir-ops/internal/json'
-import { after, type Awaitable } from 'fhir-ops/internal/work'
+import { after, attempt, type Awaitable } from 'fhir-ops/internal/work'
 import { answeredLater } from './async-routes.js'
 import { FHIR_PATH, type Service } from '../service.js'
 import type { Exchange, Route } from '../exchange.js'
@@ -55,7 +55,8 @@ function streamOf({ stream, ...operation }: Operation, method: Place['method']):
   return {
     stream: async (asked) => {
       const exchange = await asSeen(asked)
-      return ndjsonAnswer(await stream(exchange.ctx, operationRequest(operation, exchange, method)))
+      const request = operationRequest(operation, exchange, method)
+      return ndjsonAnswer(await placed(request, () => stream(exchange.ctx, request)))
     },
   }
 }
@@ -90,8 +91,16 @@ function runOperation(
   operation: Operation,
   { exchange, method }: { exchange: Exchange; method: Place['method'] },
 ): Awaitable<Answer> {
-  const response = written(exchange.ctx, operation, operationRequest(operation, exchange, method))
+  const request = operationRequest(operation, exchange, method)
+  const response = placed(request, () => written(exchange.ctx, operation, request))
   return after(response, (answered) => answerWith(service, exchange, answered))
+}
+
+/** Runs an operation. The places of its errors are looked for only when it fails, because there may be many parameters. */
+function placed<T>({ parameters }: OperationRequest, run: () => Awaitable<T>): Awaitable<T> {
+  return attempt(run, (error) => {
+    throw placedIn(parameters, error)
+  })
 }
 
 /** @throws {OperationError} `too-costly` if the answer is too long. */

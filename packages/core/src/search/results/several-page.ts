@@ -65,7 +65,8 @@ function queriesFrom(queries: readonly SearchQuery[], cursor: string): readonly 
   const [type, ...after] = cursor.split(' ')
   const start = queries.findIndex((query) => query.type === type)
   const [first, ...others] = queries.slice(Math.max(0, start))
-  if (start < 0 || first === undefined) throw new OperationError('search-invalid', 'The cursor of the search is not valid.')
+  if (start < 0 || first === undefined)
+    throw new OperationError('search-invalid', 'The cursor of the search is not valid.', { expression: ['_cursor'] })
   return [after.length === 0 ? first : { ...first, after: after.join(' ') }, ...others]
 }
 
@@ -201,7 +202,7 @@ function readCursor(cursor: string, queries: readonly SearchQuery[]): Cursor {
   const [type, id, keys, starts] = cursorParts(cursor)
   const isPosition = isString(type) && isString(id) && Array.isArray(keys) && keys.length === queries[0]?.sort?.length && keys.every(isKey)
   if (!isPosition || !Array.isArray(starts) || !starts.every(isStart)) {
-    throw new OperationError('search-invalid', 'The cursor of the search is not valid.')
+    throw new OperationError('search-invalid', 'The cursor of the search is not valid.', { expression: ['_cursor'] })
   }
   return { end: { type, id, keys: keys.map((key) => key ?? undefined) }, starts: new Map(starts) }
 }

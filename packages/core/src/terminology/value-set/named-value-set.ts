@@ -45,24 +45,34 @@ export function bothNames(expression: readonly string[]): OperationError {
 /**
  * Finds the value set that a request names.
  *
+ * @param place Place of its url in the input.
  * @throws {OperationError} `not-found` when it does not exist; `parameter-required` when none is named; `parameter-invalid` for a url together with a
  *   value set, and for two different versions.
  */
-export async function namedValueSet(ctx: OperationContext, name: LooseValueSetName): Promise<ValueSetDefinition> {
-  const found = await foundValueSet(ctx, name)
+export async function namedValueSet(ctx: OperationContext, name: LooseValueSetName, place = 'url'): Promise<ValueSetDefinition> {
+  const found = await foundValueSet(ctx, name, place)
   ctx.explain?.step(valueSetStep(found, name))
   return found
 }
 
-async function foundValueSet(ctx: OperationContext, { valueSet, url, valueSetVersion }: LooseValueSetName): Promise<ValueSetDefinition> {
+async function foundValueSet(
+  ctx: OperationContext,
+  { valueSet, url, valueSetVersion }: LooseValueSetName,
+  place: string,
+): Promise<ValueSetDefinition> {
   if (valueSet !== undefined && url !== undefined) throw bothNames(['url', 'valueSet'])
   refuseOtherVersion(isObject(valueSet) ? stringAt(valueSet, 'version') : canonicalOf(url ?? '').version, valueSetVersion)
   if (isObject(valueSet)) return paced(ctx, readingValueSet(valueSet))
-  if (url === undefined) throw new OperationError('parameter-required', 'A value set must be named by url, or be given as valueSet.')
+  if (url === undefined)
+    throw new OperationError('parameter-required', 'A value set must be named by url, or be given as valueSet.', { expression: [place] })
   const found = await findValueSet(ctx, url, valueSetVersion)
   if (found !== undefined) return definedValueSet(ctx.cache, found)
   const name = formatCanonical(url, valueSetVersion)
-  throw refusal('Unable_to_resolve_value_Set_', { valueSet: name }, { code: 'not-found', missing: { kind: 'ValueSet', name } })
+  throw refusal(
+    'Unable_to_resolve_value_Set_',
+    { valueSet: name },
+    { code: 'not-found', expression: [place], omitsPlace: true, missing: { kind: 'ValueSet', name } },
+  )
 }
 
 function refuseOtherVersion(version: string | undefined, asked: string | undefined): void {

@@ -55,7 +55,7 @@ export async function plannedValueSet(ctx: OperationContext, question: ValueSetQ
   const valueSet = await namedValueSet(ctx, question)
   const supplements = [...(question.useSupplement ?? []), ...demandedSupplements(valueSet.resource)]
   const own = withContainedSystems(ctx, valueSet)
-  const options = { supplements, rules: question.rules }
+  const options = { supplements, asked: question.useSupplement, rules: question.rules }
   const first = await terminologyScope(own ?? ctx, own === undefined ? { ...options, kept } : options)
   const firstPlan = await makePlan(first, valueSet)
   const carried = await planOfExpansion({ scope: first, plan: firstPlan }, options)

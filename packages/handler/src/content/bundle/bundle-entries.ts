@@ -179,6 +179,6 @@ function binaryText(text: string, contentType: string | undefined): string {
 /** Converts an error of an entry to one of its Bundle, which names the entry. Other failures are returned unchanged. */
 export function entryError<T>(index: number, error: T): T | OperationError {
   if (!(error instanceof OperationError)) return error
-  const detail = { ...error.detail, cause: error, expression: [`Bundle.entry[${index}]`] }
+  const detail = { ...error.detail, cause: error, expression: [`Bundle.entry[${index}]`], omitsPlace: false }
   return new OperationError(error.code, `Bundle.entry[${index}]: ${error.message}`, detail)
 }
