@@ -54,6 +54,28 @@ const documented = (): readonly (readonly [string, string])[] =>
     METHODS.filter((method) => at(item, method) !== undefined).map((method) => [method.toUpperCase(), path] as const),
   )
 
+/** Places in a schema that generators of code do not read as they are meant: conditions, `true` or `false`, codes without a type, what stands beside a reference. */
+function unreadable(schema: unknown, place: string): readonly string[] {
+  if (typeof schema !== 'object' || schema === null) return [place]
+  const keywords = Object.keys(schema)
+  const isUntyped = !keywords.includes('type') && (keywords.includes('enum') || keywords.includes('const'))
+  const isExtended = keywords.includes('$ref') && keywords.length > 1
+  const conditions = keywords.filter((keyword) => ['not', 'if', 'then', 'oneOf', 'minProperties', '$comment'].includes(keyword))
+  const properties = Object.entries(at(schema, 'properties') ?? {})
+  const listed = ['allOf', 'anyOf'].flatMap((keyword) => {
+    const of = at(schema, keyword)
+    return Array.isArray(of) ? of.map((one, index) => [`${keyword}/${index}`, one] as const) : []
+  })
+  const items = at(schema, 'items')
+  return [
+    ...(isUntyped || isExtended ? [place] : []),
+    ...conditions.map((keyword) => `${place}/${keyword}`),
+    ...[...properties, ...listed, ...(items === undefined ? [] : [['items', items] as const])].flatMap(([name, one]) =>
+      unreadable(one, `${place}/${name}`),
+    ),
+  ]
+}
+
 /** A path with values of its variables. */
 const filled = (path: string): string =>
   path.replace('{type}', 'Observation').replace('{id}', 'x').replace('{version}', '1').replace('{member}', 'Condition')
@@ -72,6 +94,50 @@ describe('the OpenAPI document', () => {
     expect(names.filter((name) => at(document.components, ...name) === undefined)).toEqual([])
     const ids = documented().map(([method, path]) => at(document.paths, path, method.toLowerCase(), 'operationId'))
     expect(new Set(ids).size).toBe(ids.length)
+  })
+
+  it('describes types only as generators of code read them: members, lists and codes, no conditions', () => {
+    const wrong = Object.entries(document.components?.schemas ?? {}).flatMap(([name, schema]) => unreadable(schema, name))
+    expect(wrong).toEqual([])
+    expect(at(document.components, 'schemas', 'HumanName', 'properties')).toMatchObject({
+      use: { type: 'string', enum: ['usual', 'official', 'temp', 'nickname', 'anonymous', 'old', 'maiden'] },
+      family: { type: 'string' },
+      given: { type: 'array', items: { anyOf: [{ type: 'string' }, { type: 'null' }] } },
+      period: { $ref: '#/components/schemas/Period' },
+    })
+    expect(at(document.components, 'schemas', 'Timing.repeat', 'properties', 'dayOfWeek', 'items')).toEqual({
+      anyOf: [{ type: 'string', enum: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] }, { type: 'null' }],
+    })
+    expect(at(document.components, 'schemas', 'Dosage.doseAndRate', 'properties', 'rateQuantity')).toEqual({
+      $ref: '#/components/schemas/SimpleQuantity',
+    })
+    expect(at(document.components, 'schemas', 'Resource', 'additionalProperties')).toBe(true)
+  })
+
+  it('has a schema for each media type, and members of a form wherever a form is sent', () => {
+    const contents = documented().flatMap(([method, path]) => {
+      const { requestBody, responses = {} } = Object(at(document.paths, path, method.toLowerCase()))
+      return [requestBody, ...Object.values(responses)].flatMap((one) =>
+        Object.entries(at(one, 'content') ?? {}).map(
+          ([mediaType, content]) => [`${method} ${path} ${mediaType}`, at(content, 'schema')] as const,
+        ),
+      )
+    })
+    expect(contents.filter(([, schema]) => schema === undefined)).toEqual([])
+    expect(contents.filter(([name, schema]) => name.endsWith('form-urlencoded') && at(schema, 'type') !== 'object')).toEqual([])
+    expect(contents.flatMap(([name, schema]) => unreadable(schema, name))).toEqual([])
+  })
+
+  it('has no schema that nothing refers to', () => {
+    const text = JSON.stringify(document)
+    const names = Object.keys(document.components?.schemas ?? {})
+    expect(names.filter((name) => !text.includes(`"$ref":"#/components/schemas/${name}"`))).toEqual([])
+  })
+
+  it('says which parameters an operation takes and gives, with those that are no part of a query', () => {
+    const described = (name: string): unknown => at(document.components, 'schemas', name, 'description')
+    expect(described('ValueSet-expand-input')).toContain('- `valueSet` (ValueSet): The value set is provided directly')
+    expect(described('CodeSystem-lookup-output')).toMatch(/^- `designation`.*\n {2}- `language` \(code\)\n {2}- `use` \(Coding\): /m)
   })
 
   it('lists every route of the table', () => {
@@ -140,7 +206,7 @@ describe('the OpenAPI document', () => {
     running.push(plain)
     const other = await documentOf(plain)
     expect(await new Validator().validate({ ...other })).toMatchObject({ valid: true })
-    expect(at(other.components, 'schemas', 'Bundle', 'properties')).toEqual({ resourceType: { const: 'Bundle' } })
+    expect(at(other.components, 'schemas', 'Bundle', 'properties')).toEqual({ resourceType: { type: 'string', const: 'Bundle' } })
   })
 })
 
@@ -185,7 +251,7 @@ describe('a client that is made from the document', () => {
       problems('/auth/me', 'get', sessions.data),
       problems('/oauth2/userinfo', 'get', claims.data),
     ]).toEqual([[], [], [], [], [], [], []])
-    expect(problems('/fhir/R4/{type}', 'get', { resourceType: 'Bundle' })).not.toEqual([])
+    expect(problems('/fhir/R4/{type}', 'get', { resourceType: 'Bundle', type: 'none' })).not.toEqual([])
   })
 
   it.each(['full', 'normative', 'terminology'])('metadata in mode %s has the documented form', async (mode) => {

@@ -29,7 +29,7 @@ export interface BodyReading {
 }
 
 const FHIR_TYPES: readonly string[] = ['application/fhir+json', 'application/json']
-const FORM = 'application/x-www-form-urlencoded'
+export const FORM = 'application/x-www-form-urlencoded'
 
 /** Supported media types of patches: JSON Patch and FHIRPath Patch. */
 export const PATCH_TYPES: readonly string[] = ['application/json-patch+json', ...FHIR_TYPES]

@@ -3,6 +3,7 @@ import { isObject, type JsonObject } from 'fhir-ops/internal/json'
 import { resourceTypes } from 'fhir-ops/internal/storage'
 import { TYPE_URL } from 'fhir-ops/internal/text'
 import type { OperationContext } from 'fhir-ops/context'
+import { typeShapes } from './type-shapes.js'
 
 /** Resources with full schemas. Others differ only by their `resourceType`, because the schemas of all types would be megabytes. */
 const NAMED = ['Bundle', 'OperationOutcome', 'Parameters'] as const
@@ -17,7 +18,7 @@ export function schemaRef(name: string): JsonObject {
 /** Returns the schema for a resource of a type; `Resource` stands for any type. */
 export function resourceSchema(type: string): JsonObject {
   if (type === 'Resource' || NAMES.has(type)) return schemaRef(type)
-  return { allOf: [schemaRef('Resource')], properties: { resourceType: { const: type } } }
+  return { allOf: [schemaRef('Resource')], properties: { resourceType: { type: 'string', const: type } } }
 }
 
 /**
@@ -31,27 +32,17 @@ export function publicContent({ definitions = [] }: OperationContext): Operation
 export async function schemasOf(ctx: OperationContext): Promise<JsonObject> {
   const content = publicContent(ctx)
   const made = await Promise.all(NAMED.map((type) => typeSchemas({ ...ctx, content }, type)))
-  return { ...Object.assign({}, ...made), ...OWN, ResourceType: { enum: resourceTypes() } }
+  return { ...Object.assign({}, ...made), ...OWN, ResourceType: { type: 'string', enum: resourceTypes() } }
 }
 
 /** Returns the schema of a type and of all types that it refers to, by name. */
 async function typeSchemas(ctx: OperationContext, type: string): Promise<JsonObject> {
   const isKnown = ctx.types !== undefined && (await ctx.content.resolve('StructureDefinition', TYPE_URL + type)) !== undefined
-  if (!isKnown) return { [type]: { allOf: [schemaRef('Resource')], properties: { resourceType: { const: type } } } }
+  if (!isKnown) return { [type]: { allOf: [schemaRef('Resource')], properties: { resourceType: { type: 'string', const: type } } } }
   const { jsonSchema } = await import('fhir-ops/schema')
   const { schema } = await jsonSchema(ctx, { url: type })
   const { $defs } = schema
-  return isObject($defs) ? Object.fromEntries(Object.entries($defs).map(([name, one]) => [name, referringToComponents(one)])) : {}
-}
-
-const DEFINITIONS = '#/$defs/'
-
-/** Schemas have the same names in the document. */
-function referringToComponents(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(referringToComponents)
-  if (typeof value === 'string' && value.startsWith(DEFINITIONS)) return schemaRef(value.slice(DEFINITIONS.length))['$ref']
-  if (!isObject(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, referringToComponents(one)]))
+  return isObject($defs) ? typeShapes($defs) : {}
 }
 
 const OWN: JsonObject = {
@@ -60,6 +51,7 @@ const OWN: JsonObject = {
     description: 'A FHIR R4 resource, or a Bot',
     required: ['resourceType'],
     properties: { resourceType: schemaRef('ResourceType') },
+    additionalProperties: true,
   },
   JsonPatch: {
     type: 'array',
@@ -68,10 +60,10 @@ const OWN: JsonObject = {
       type: 'object',
       required: ['op', 'path'],
       properties: {
-        op: { enum: ['add', 'remove', 'replace', 'move', 'copy', 'test'] },
+        op: { type: 'string', enum: ['add', 'remove', 'replace', 'move', 'copy', 'test'] },
         path: { type: 'string' },
         from: { type: 'string' },
-        value: true,
+        value: { description: 'Any value' },
       },
     },
   },
@@ -140,15 +132,15 @@ export const SHARED_PARAMETERS: Readonly<Record<string, JsonObject>> = {
   },
   count: named('query', '_count', 'Entries of a page', COUNT),
   sort: named('query', '_sort', 'Search parameters to sort by, with - for descending, separated by commas'),
-  total: named('query', '_total', 'Whether all that match are counted', { enum: ['none', 'estimate', 'accurate'] }),
+  total: named('query', '_total', 'Whether all that match are counted', { type: 'string', enum: ['none', 'estimate', 'accurate'] }),
   include: { ...named('query', '_include', 'References to follow: Type:parameter', LIST), explode: true },
   revinclude: { ...named('query', '_revinclude', 'References to follow backwards: Type:parameter', LIST), explode: true },
   types: named('query', '_type', 'Types to search, separated by commas'),
-  summary: named('query', '_summary', 'Part of the resources', { enum: ['true', 'false', 'text', 'data', 'count'] }),
+  summary: named('query', '_summary', 'Part of the resources', { type: 'string', enum: ['true', 'false', 'text', 'data', 'count'] }),
   elements: named('query', '_elements', 'Elements of the resources, separated by commas'),
   since: named('query', '_since', 'Instant that versions are later than', { type: 'string', format: 'date-time' }),
   at: named('query', '_at', 'Date that versions were the present ones at'),
-  mode: named('query', 'mode', 'Which statement', { enum: ['full', 'normative', 'terminology'] }),
+  mode: named('query', 'mode', 'Which statement', { type: 'string', enum: ['full', 'normative', 'terminology'] }),
   identifier: named('query', 'identifier', 'Names the bot: system|value'),
   ifMatch: named('header', 'If-Match', 'ETag of the version that the write is for'),
   ifNoneMatch: named('header', 'If-None-Match', 'ETag of the version that the caller has; * for a write where there must be none'),

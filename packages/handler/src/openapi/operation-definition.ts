@@ -1,8 +1,7 @@
 import type { OperationContext } from 'fhir-ops/context'
 import { objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
-import { choiceName } from 'fhir-ops/internal/text'
 import { isResourceType } from 'fhir-ops/storage'
-import { resourceSchema, schemaRef } from './components.js'
+import { schemaRef } from './components.js'
 
 /** An operation as its OperationDefinition describes it. */
 export interface DefinedOperation {
@@ -24,7 +23,8 @@ export async function definedOperation(content: OperationContext['content'], can
   const name = canonical.slice(canonical.lastIndexOf('/') + 1).replaceAll(/[^A-Za-z0-9._-]/g, '-')
   const of = (use: string): readonly JsonObject[] => objectsAt(resource, 'parameter').filter((one) => one['use'] === use)
   const [input, output] = [of('in'), of('out')]
-  const returned = resourceReturned(output)
+  // An operation without output parameters returns what its route says.
+  const returned = output.length === 0 ? 'Resource' : resourceReturned(output)
   return {
     query: Object.fromEntries(input.filter(isInQuery).map((one) => [`${name}.${nameOf(one)}`, queryParameter(one)])),
     schemas: {
@@ -74,30 +74,18 @@ function queryParameter(parameter: JsonObject): JsonObject {
   }
 }
 
-/** A Parameters schema in which values have the types of the definition; other parameters are allowed too. */
+/** A Parameters schema that lists the known parameters for readers; others are allowed too. Generators of code do not read a schema of each. */
 function parametersSchema(parameters: readonly JsonObject[]): JsonObject {
-  const demands = parameters.map(demandOf)
-  return {
-    allOf: [schemaRef('Parameters')],
-    ...(demands.length > 0 && { properties: { parameter: { items: { allOf: demands } } } }),
-  }
+  const lines = parameters.flatMap(describedParameter)
+  return { allOf: [schemaRef('Parameters')], ...(lines.length > 0 && { description: lines.join('\n') }) }
 }
 
-function demandOf(parameter: JsonObject): JsonObject {
-  const description = isInQuery(parameter) ? undefined : stringAt(parameter, 'documentation')
-  return {
-    if: { properties: { name: { const: nameOf(parameter) } }, required: ['name'] },
-    // oxlint-disable-next-line unicorn/no-thenable -- JSON Schema's name
-    then: { ...(description !== undefined && { description }), ...valueDemand(parameter) },
-  }
-}
-
-/** Schema of the member that holds a parameter's value. @see https://hl7.org/fhir/R4/parameters.html */
-function valueDemand(parameter: JsonObject): JsonObject {
-  const parts = objectsAt(parameter, 'part')
+/** Items of a list, with those of its parts below it. Documentation of a query parameter is in the query parameters. */
+function describedParameter(parameter: JsonObject): readonly string[] {
   const type = stringAt(parameter, 'type')
-  if (parts.length > 0) return { required: ['part'], properties: { part: { items: { allOf: parts.map(demandOf) } } } }
-  if (type === undefined || type === 'Any' || type === 'Element') return {}
-  if (type === 'Resource' || isResourceType(type)) return { required: ['resource'], properties: { resource: resourceSchema(type) } }
-  return { required: [choiceName('value', type)] }
+  const documentation = isInQuery(parameter) ? undefined : stringAt(parameter, 'documentation')
+  const kind = type === undefined ? '' : ` (${type})`
+  const text = documentation === undefined ? '' : `: ${documentation.replaceAll(/\s+/g, ' ').trim()}`
+  const parts = objectsAt(parameter, 'part').flatMap(describedParameter)
+  return [`- \`${nameOf(parameter)}\`${kind}${text}`, ...parts.map((line) => `  ${line}`)]
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from 'fhir-ops/internal/json'
 import type { Route } from '../exchange.js'
 import { NDJSON } from '../http/answer.js'
-import { PATCH_TYPES, readingOf, type BodyKind } from '../http/body.js'
+import { FORM, PATCH_TYPES, readingOf, type BodyKind } from '../http/body.js'
 import { ASYNC_STATUS } from '../routes/async-routes.js'
 import { FHIR_PATH } from '../service.js'
 import { resourceSchema, schemaRef, SEARCH_FORM } from './components.js'
@@ -100,32 +100,31 @@ function requestBody(documented: DocumentedRoute): JsonObject | undefined {
   if (reading === undefined) return undefined
   const { mediaTypes, optional } = reading
   const schema = schemaFor(documented)
-  const content = Object.fromEntries((mediaTypes === 'any' ? ANY_TYPES : mediaTypes).map((one) => [one, mediaTypeOf(schema(one))]))
+  const content = Object.fromEntries((mediaTypes === 'any' ? ANY_TYPES : mediaTypes).map((one) => [one, { schema: schema(one) }]))
   return { ...(optional === undefined && { required: true }), content }
 }
 
 /** A Binary is sent as a resource, or as content of any other type. */
 const ANY_TYPES = ['application/fhir+json', '*/*']
 
-/** @see https://spec.openapis.org/oas/v3.1.1.html#media-type-object */
-function mediaTypeOf(schema: JsonObject | undefined): JsonObject {
-  return schema === undefined ? {} : { schema }
-}
+type SchemaOfMediaType = (mediaType: string) => JsonObject
 
-type SchemaOfMediaType = (mediaType: string) => JsonObject | undefined
+/** Code generators need a schema even where there may be anything. */
+const ANYTHING: JsonObject = {}
 
-/** Returns the schema of a body, by media type; `undefined` if it may be anything. */
+/** Returns the schema of a body, by media type. */
 function schemaFor(documented: DocumentedRoute): SchemaOfMediaType {
   const { route } = documented
-  if (route.bodySchema !== undefined) return () => route.bodySchema
+  const { bodySchema } = route
+  if (bodySchema !== undefined) return () => bodySchema
   return SCHEMAS[route.body](documented)
 }
 
 const SCHEMAS: Readonly<Record<BodyKind, (documented: DocumentedRoute) => SchemaOfMediaType>> = {
-  none: () => () => undefined,
-  bot: () => () => undefined,
+  none: () => () => ANYTHING,
+  bot: () => (mediaType) => (mediaType === FORM ? SEARCH_FORM : ANYTHING),
   fhir: (documented) => () => storedSchema(documented),
-  binary: () => (mediaType) => (mediaType === '*/*' ? undefined : resourceSchema('Binary')),
+  binary: () => (mediaType) => (mediaType === '*/*' ? ANYTHING : resourceSchema('Binary')),
   patch: () => patchSchema,
   form: () => () => SEARCH_FORM,
   'optional-form':
@@ -195,10 +194,10 @@ function fhirContent(type: string): JsonObject {
 function contentOf({ route, defined }: DocumentedRoute): JsonObject {
   const { answer = defaultAnswer(defined), stream } = route
   if (answer === 'nothing') return {}
-  if (answer === 'content') return { content: { '*/*': {} } }
+  if (answer === 'content') return { content: { '*/*': { schema: ANYTHING } } }
   const known =
     'json' in answer ? { 'application/json': { schema: answer.json } } : { 'application/fhir+json': { schema: schemaOf(answer) } }
-  return { content: { ...known, ...(stream !== undefined && { [NDJSON]: {} }) } }
+  return { content: { ...known, ...(stream !== undefined && { [NDJSON]: { schema: ANYTHING } }) } }
 }
 
 function defaultAnswer(defined: DefinedOperation | undefined): DefinedOperation['output'] {

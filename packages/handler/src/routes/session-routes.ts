@@ -260,11 +260,10 @@ const USER_CLAIMS: JsonObject = {
   },
 }
 
-/** One session by its login id, or all others. */
 const REVOCATION: JsonObject = {
   type: 'object',
-  oneOf: [{ required: ['loginId'] }, { required: ['others'] }],
-  properties: { loginId: { type: 'string', minLength: 1, maxLength: MAX_LOGIN_ID }, others: { const: true } },
+  description: 'One session by its `loginId`, or all `others`',
+  properties: { loginId: { type: 'string', minLength: 1, maxLength: MAX_LOGIN_ID }, others: { type: 'boolean', const: true } },
 }
 
 const SESSION: JsonObject = {
