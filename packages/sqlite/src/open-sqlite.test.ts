@@ -1,4 +1,4 @@
-import { readFile, rename, stat, writeFile } from 'node:fs/promises'
+import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, relative } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { createSessions } from 'fhir-ops/sessions'
@@ -146,6 +146,20 @@ describe('a database file', () => {
     await writeFile(file, '')
     await expect(db.sessions.putUser('ann', {})).rejects.toMatchObject(refused)
     await rename(folder.file('elsewhere.db'), file)
+    await db.storage.write([basic('after')])
+    expect(await db.storage.count(byCode('a'))).toBe(2)
+  })
+
+  it.each(['-wal', '-shm'])('whose %s is deleted acknowledges no write, which would be lost, and loses none at close', async (ending) => {
+    const refused = { code: 'storage-unavailable', message: expect.stringContaining('deleted or replaced') }
+    await db.storage.write([basic('before')])
+    await rm(`${file}${ending}`)
+    await expect(db.storage.write([basic('gone')])).rejects.toMatchObject(refused)
+    await expect(db.storage.count(byCode('a'))).rejects.toMatchObject(refused)
+    await expect(db.backup(folder.file('copy.db'))).rejects.toMatchObject(refused)
+    await db.close()
+    db = await openSqlite(file)
+    expect(await db.storage.count(byCode('a'))).toBe(1)
     await db.storage.write([basic('after')])
     expect(await db.storage.count(byCode('a'))).toBe(2)
   })

@@ -8,7 +8,7 @@ import { conceptStoreOn, sessionStoreOn, STORAGE_OPTIONS, storageOn, type Sqlite
 import { transaction, type SqliteDriver } from './database/driver.js'
 import { leaveOutIndexes, makeIndexesLeftOut } from './database/index-making.js'
 import { migrate } from './database/migrations.js'
-import { identityOf, openAlone, openToRead, openToWrite, type FileOptions } from './database/node-file.js'
+import { checkInPlace, inUse, openAlone, openToRead, openToWrite, type FileOptions } from './database/node-file.js'
 import { readerLanes } from './threads/reader-lanes.js'
 import { workerLane } from './threads/worker-lane.js'
 
@@ -49,7 +49,9 @@ export interface SqliteFile {
  */
 export async function openSqlite(file: string, options: OpenSqliteOptions = {}): Promise<SqliteFile> {
   const task = fileOptions(file, options)
-  return opened(fileExecutor(preparedFile(task), task, options), task, options)
+  const points = preparedFile(task)
+  const used = inUse(task, points)
+  return opened(fileExecutor(points, used, options), used, options)
 }
 
 /** Page cache for a first load, in KiB: large enough for the pages that a batch changes, so that no page is written twice. */
@@ -64,9 +66,11 @@ const FILLING_CACHE_KIB = 65_536
  */
 export async function openSqliteToFill(file: string, options: OpenSqliteOptions = {}): Promise<SqliteFile> {
   const task = { ...fileOptions(file, options), writerCacheKib: FILLING_CACHE_KIB }
-  const points = preparedWithoutIndexes(task)
-  const executor = fileExecutor(points ?? preparedFile(task), task, options)
-  return opened(points === undefined ? executor : indexedByClose(executor), task, options)
+  const withoutIndexes = preparedWithoutIndexes(task)
+  const points = withoutIndexes ?? preparedFile(task)
+  const used = inUse(task, points)
+  const executor = fileExecutor(points, used, options)
+  return opened(withoutIndexes === undefined ? executor : indexedByClose(executor), used, options)
 }
 
 const SHAPE: InputShape = inputShape<OpenSqliteOptions>({
@@ -85,13 +89,16 @@ function fileOptions(file: string, options: OpenSqliteOptions): FileOptions {
   return { file: file.startsWith('file:') ? file : resolve(file), synchronous, busyTimeoutMs }
 }
 
-function opened(executor: Executor, { file }: FileOptions, options: OpenSqliteOptions): SqliteFile {
+function opened(executor: Executor, task: FileOptions, options: OpenSqliteOptions): SqliteFile {
   const storage = storageOn(executor, options)
   return {
     storage,
     sessions: sessionStoreOn(executor),
     concepts: conceptStoreOn(executor),
-    backup: async (target) => backupSqlite(file, target),
+    async backup(target) {
+      checkInPlace(task)
+      return backupSqlite(task.file, target)
+    },
     close: async () => storage.close(),
   }
 }
@@ -112,8 +119,7 @@ function indexedByClose(executor: Executor): Executor {
 const WRITER_IDLE_MS = 10_000
 
 /** @param points The connection of the calling thread. */
-function fileExecutor(points: SqliteDriver, options: FileOptions, { searchTimeoutMs = 5_000 }: OpenSqliteOptions): Executor {
-  const task = { ...options, identity: identityOf(options.file) }
+function fileExecutor(points: SqliteDriver, task: FileOptions, { searchTimeoutMs = 5_000 }: OpenSqliteOptions): Executor {
   const writer = workerLane({ ...task, role: 'writer' }, { idleMs: WRITER_IDLE_MS })
   const reader = readerLanes(task, { timeoutMs: searchTimeoutMs })
   let closing: Promise<void> | undefined

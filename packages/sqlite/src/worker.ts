@@ -1,4 +1,5 @@
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
+import type { SqliteDriver } from './database/driver.js'
 import { checkInPlace, openToSearch, openToWrite } from './database/node-file.js'
 import { failed, runGroup, runRead, type Answer, type Call, type ToWorker, type WorkerTask } from './threads/write-group.js'
 import { handOverSets } from './sets/kept-sets.js'
@@ -9,19 +10,25 @@ const MAX_GROUP = 256
 /** The thread behind `openSqlite`: runs calls, several writes at a time, until it receives `close`. */
 function serve(port: MessagePort, task: WorkerTask): void {
   const writes = task.role === 'writer'
-  checkInPlace(task)
-  let db = writes ? openToWrite(task) : openToSearch(task)
+  let db: SqliteDriver | undefined
+  // Opened for a call, so that the call can say why that failed.
+  const opened = (): SqliteDriver => {
+    checkInPlace(task)
+    return (db ??= writes ? openToWrite(task) : openToSearch(task))
+  }
   const run = (calls: readonly Call[]): readonly Answer[] => {
+    let open: SqliteDriver
     try {
-      checkInPlace(task)
+      open = opened()
     } catch (error) {
       return calls.map((call) => failed(call, error))
     }
-    return writes ? runGroup(db, calls) : calls.map((call) => runRead(db, call))
+    return writes ? runGroup(open, calls) : calls.map((call) => runRead(open, call))
   }
   const end = (word: 'close' | 'leave'): void => {
-    if (writes && word === 'close') db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
-    db.close()
+    // Even if its log was deleted, a connection that is open still has what was written to it.
+    if (writes && word === 'close') (db ?? opened()).exec('PRAGMA wal_checkpoint(TRUNCATE)')
+    db?.close()
     process.exit(0)
   }
   const waiting: Call[] = []
@@ -29,7 +36,7 @@ function serve(port: MessagePort, task: WorkerTask): void {
   const serveWaiting = (): void => {
     while (waiting.length > 0) {
       port.postMessage(run(waiting.splice(0, writes ? MAX_GROUP : 1)))
-      if (writes || !db.isWorn()) continue
+      if (writes || db?.isWorn() !== true) continue
       const worn = db
       db = openToSearch(task)
       handOverSets(worn, db)
@@ -40,7 +47,7 @@ function serve(port: MessagePort, task: WorkerTask): void {
   port.on('message', (message: ToWorker) => {
     // Messages that wait in the port are delivered before the immediate runs, so while one group is flushed, the next one collects.
     if (waiting.length === 0 && ending === undefined) setImmediate(serveWaiting)
-    if (typeof message === 'string') ending = message
+    if (typeof message === 'string') ending ??= message
     else waiting.push(message)
   })
 }

@@ -17,19 +17,29 @@ export interface FileOptions {
   readonly identity?: string | undefined
 }
 
-/** Identifies a file, to distinguish it from a later file of the same name; `undefined` if there is no file. */
-export function identityOf(file: string): string | undefined {
-  const found = statSync(file, { bigint: true, throwIfNoEntry: false })
-  return found && `${found.dev} ${found.ino}`
+/** Identifies a database, with its log and the index of that, to distinguish it from later files of the same names; `undefined` if there is no file. */
+function identityOf(file: string): string | undefined {
+  const found = [file, `${file}-wal`, `${file}-shm`].map((path) => statSync(path, { bigint: true, throwIfNoEntry: false }))
+  return found[0] && found.map((one) => (one === undefined ? '' : `${one.dev} ${one.ino}`)).join()
 }
 
 /**
- * @throws {OperationError} `storage-unavailable` if the file is no longer the one that was opened. SQLite would continue to use the unlinked
- *   file, and everything written there would be lost.
+ * Remembers which files are in use.
+ *
+ * @param db A connection that stays open: its first read creates the log, which SQLite deletes only when the last connection closes.
+ */
+export function inUse(options: FileOptions, db: SqliteDriver): FileOptions {
+  db.get(sql`PRAGMA schema_version`)
+  return { ...options, identity: identityOf(options.file) }
+}
+
+/**
+ * @throws {OperationError} `storage-unavailable` if the database or its log is no longer the one that was opened. SQLite would continue to use the
+ *   unlinked files, and everything written there would be lost; a new connection would even lose what only the log has.
  */
 export function checkInPlace({ file, identity }: FileOptions): void {
   if (identity === undefined || identityOf(file) === identity) return
-  throw new OperationError('storage-unavailable', 'The database file was deleted or replaced while it was in use.')
+  throw new OperationError('storage-unavailable', 'The database file or its log was deleted or replaced while it was in use.')
 }
 
 /** Number of pages that collect in the log before they are moved to the file (128 MB): few enough moves for bulk loads, and still a fast restart. */
