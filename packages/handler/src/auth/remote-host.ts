@@ -4,18 +4,24 @@ import type { Connection, HttpRequest } from '../http/http-request.js'
 export type IsTrusted = (address: string) => boolean
 
 /**
- * The caller's address: the socket's peer or, behind trusted proxies, the right-most address in `X-Forwarded-For` that is not a trusted proxy.
+ * The caller's address: the socket's peer or, behind trusted proxies, the right-most address in `X-Forwarded-For` that is not a trusted proxy. If there
+ * is something else in its place, such as `unknown`, the peer: the caller may have written whatever is to the left of it.
  */
 export function remoteHostOf(request: HttpRequest, connection: Connection, isTrusted: IsTrusted): string | undefined {
   const peer = connection.remoteAddress
   if (peer === undefined || !isTrusted(peer)) return peer
   const forwarded = (request.header('x-forwarded-for') ?? '').split(',').map((part) => part.trim())
-  const client = forwarded.findLast((address) => isAddress(address) && !isTrusted(address))
-  return client ?? peer
+  const addresses = forwarded.filter((part) => part !== '').map(addressIn)
+  return addresses.findLast((address) => address === undefined || !isTrusted(address)) ?? peer
 }
 
-function isAddress(text: string): boolean {
-  return /^[0-9A-Fa-f.:]{2,45}$/.test(text)
+/** Some proxies add the port, and then brackets to addresses of IPv6. */
+const WITH_PORT = /^(?:\[([^\]]*)\](?::\d{1,5})?|([\d.]+):\d{1,5})$/
+
+function addressIn(entry: string): string | undefined {
+  const [, ipv6, ipv4] = WITH_PORT.exec(entry) ?? []
+  const address = ipv6 ?? ipv4 ?? entry
+  return bitsOf(address) === undefined ? undefined : address
 }
 
 /**
