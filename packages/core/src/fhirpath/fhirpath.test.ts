@@ -305,6 +305,8 @@ describe('what has no answer is an error with a code', () => {
     ["'a", 'offset 0'],
     ['a b', 'offset 2'],
     ['foo()', 'foo'],
+    ['name.sort()', 'sort() is newer than FHIRPath N1'],
+    ["name.given.first().coalesce('x')", 'coalesce() is newer than FHIRPath N1'],
     ['a.exists(1, 2)', '0 to 1 arguments'],
     ['1 is Nothing', 'Nothing'],
     ['constructor()', 'constructor'],

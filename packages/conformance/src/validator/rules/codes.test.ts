@@ -487,6 +487,23 @@ describe('a value set that names a version of a code system', () => {
     expect(await said(claims({ code: { coding: [known('a')] } }), '2')).toEqual(['warning code-system-version Basic.code.coding[0].system'])
   })
 
+  test('that is not known has no codes of another version: VALUESET_VALUE_MISMATCH', async () => {
+    expect(await said(claims({ code: { coding: [{ ...known('a'), version: '1' }] } }), '2')).toEqual([
+      'error code-version-mismatch Basic.code.coding[0].version',
+      'warning code-system-version Basic.code.coding[0].system',
+      'error code-not-in-value-set Basic.code',
+    ])
+  })
+
+  test('that is not known may have them from a value set that is not known, too', async () => {
+    const open = {
+      ...valueSet('2'),
+      compose: { include: [{ system: 'http://codes.test/cs', version: '2' }, { valueSet: ['http://codes.test/none'] }] },
+    }
+    const resource = claims({ code: { coding: [{ ...known('a'), version: '1' }] } })
+    expect(await findingsOf(resource, [profile, open, codeSystem({})], /^code-(version|not)/)).toEqual([])
+  })
+
   test.each([
     [undefined, []],
     ['2', ['warning code-system-version Basic.code.coding[0].system']],

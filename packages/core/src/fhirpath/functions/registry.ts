@@ -41,9 +41,13 @@ export function functionOf(name: string): FunctionDefinition {
   return definition
 }
 
+/** Functions of drafts that follow N1, the release of FHIRPath that R4 uses; some tools know them. */
+const NEWER: ReadonlySet<string> = new Set(['coalesce', 'convertsToLong', 'repeatAll', 'sort', 'toLong'])
+
 /** Describes the problem of a call: an unknown function, or a wrong number of arguments; `undefined` when there is none. */
 export function callProblem(name: string, count: number): string | undefined {
   const definition = FUNCTIONS.get(name)
+  if (definition === undefined && NEWER.has(name)) return `${name}() is newer than FHIRPath N1, which R4 uses, and is not supported`
   if (definition === undefined) return `there is no function '${name.slice(0, 60)}'`
   const [least, most] = definition.arity
   if (count >= least && count <= most) return undefined

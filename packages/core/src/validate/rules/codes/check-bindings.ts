@@ -285,11 +285,11 @@ function checkListedCode(run: Run, node: FhirNode, listed: ListedCode): void {
   checkActive(run, node, listed)
 }
 
-/** Reports a code that is in the value set, but with another version of its code system. */
+/** Reports a code that the value set has, or may have, but with another version of its code system. */
 function checkVersion(run: Run, node: FhirNode, { rule, list, code, at }: ListedCode): void {
   if (!isOtherVersion(list, code)) return
   run.findings.report(CODE_VERSION_MISMATCH, node, {
-    text: `${shownCode(code)} is in the value set ${quoted(list.title)}, but not with the version ${quoted(code.version ?? '')} of its code system.`,
+    text: `The value set ${quoted(list.title)} takes ${shownCode(code)} from version ${statedVersions(list, code).map(quoted).join(', ')} of its code system, not from ${quoted(code.version ?? '')}.`,
     at: `${at}version`,
     ...(!list.versions(code.system ?? '').areStated && { severity: 'warning' }),
     ...fromProfile(rule),
@@ -335,9 +335,23 @@ function noteMissingVersion(run: Run, node: FhirNode, { rule, list, code, at }: 
   })
 }
 
-/** Whether a code is in a value set, but with other versions of its code system than the stated one. */
+/**
+ * Whether a code is in a value set, but with other versions of its code system than the stated one. If the value set states versions and these could not be
+ * found, it is not known to have the code, and still not in another version.
+ */
 function isOtherVersion(list: CodeList, code: GivenCode): boolean {
-  if (code.version === undefined || code.system === undefined || list.has({ ...code, version: undefined }) !== 'in') return false
-  const stated = [...list.versions(code.system).known, ...list.missingVersions(code.system)]
-  return stated.length > 0 && !stated.includes(code.version)
+  if (code.version === undefined || code.system === undefined) return false
+  const stated = statedVersions(list, code)
+  if (stated.length === 0 || stated.includes(code.version)) return false
+  const verdict = list.has({ ...code, version: undefined })
+  return verdict === 'in' || (verdict === 'unknown' && isOfStatedVersions(list, code))
+}
+
+function statedVersions(list: CodeList, { system = '' }: GivenCode): readonly string[] {
+  return [...list.versions(system).known, ...list.missingVersions(system)]
+}
+
+/** Whether a code can only be in a value set with one of the versions of its code system that the value set states. */
+function isOfStatedVersions(list: CodeList, code: GivenCode): boolean {
+  return list.versions(code.system ?? '').areStated && list.lacking(code).length === 0
 }
