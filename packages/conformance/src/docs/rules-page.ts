@@ -1,5 +1,5 @@
 import { FINDING_KINDS } from 'fhir-ops/validate'
-import { REASONS, messages, testFinder, type Message } from './rule-book.js'
+import { REASONS, UNSHOWN, messages, testFinder, type Message } from './rule-book.js'
 
 const HEAD = `# $validate compared with HL7's validator
 
@@ -24,7 +24,7 @@ export function rulesPage(): string {
     const own = all.filter((message) => message.area === area && applies(message))
     return own.length === 0 ? [] : [`\n## ${area}\n\n${TABLE}${own.map((message) => rowOf(message, testOf)).join('')}`]
   })
-  return `${HEAD}${counts(all, areas)}${LEGEND}${sections.join('')}${notOffered(all)}`
+  return `${HEAD}${counts(all, areas)}${LEGEND}${sections.join('')}${unshown()}${notOffered(all)}`
 }
 
 /** False for messages about something that R4, JSON or this library does not have; true for single rules with their own reason. */
@@ -72,6 +72,11 @@ function counts(all: readonly Message[], areas: readonly string[]): string {
     ),
   )
   return `${head}${rows.join('')}${row('**All**', all)}`
+}
+
+function unshown(): string {
+  const groups = Object.entries(UNSHOWN).map(([why, ids]) => `**${why}** (${ids.length}) ${ids.map((id) => `\`${id}\``).join(' ')}\n`)
+  return `\n## Covered, but never seen\n\nHL7's validator was not made to report these, so that only its source tells when it would.\n\n${groups.join('\n')}`
 }
 
 function notOffered(all: readonly Message[]): string {

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
-import { messages, messagesIn, REASONS, testFinder } from './rule-book.js'
+import { messages, messagesIn, REASONS, testFinder, UNSHOWN } from './rule-book.js'
 import { rulesPage, unknownKinds } from './rules-page.js'
 
 const PAGE = join(resolve(import.meta.dirname, '../../../..'), 'docs/operations/validate-rules.md')
@@ -33,6 +33,12 @@ test('every message that is covered has a test', () => {
   const covered = messages().filter(({ state }) => state === 'yes' || state === 'off')
   const untested = covered.filter((message) => find(message) === undefined).flatMap(({ kinds }) => kinds)
   expect([...new Set(untested)].toSorted()).toEqual(WITHOUT_OWN_TEST)
+})
+
+test('what was never seen is covered, and listed once', () => {
+  const unseen = Object.values(UNSHOWN).flat()
+  const covered = new Set(messages().flatMap(({ id, state }) => (state === 'not' ? [] : id)))
+  expect(unseen.filter((id, index) => !covered.has(id) || unseen.indexOf(id) !== index)).toEqual([])
 })
 
 test('a line with another state is refused', () => {

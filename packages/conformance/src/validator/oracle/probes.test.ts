@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { DECIDED_OF_SERIES } from './series-decisions.js'
 import { isValidHere } from './issue.js'
+import { DECIDED_OF_KINDS } from './kind-decisions.js'
 import { DECIDED_OF_MESSAGES } from './message-decisions.js'
 import { DECIDED_OF_OPTIONS } from './option-decisions.js'
 import { DECIDED_OF_RULES } from './rule-decisions.js'
@@ -17,6 +18,7 @@ const DECISIONS = [
   ...DECIDED_OF_OPTIONS,
   ...DECIDED_OF_SERIES,
   ...DECIDED_OF_MESSAGES,
+  ...DECIDED_OF_KINDS,
 ]
 
 test("probes of single rules have the verdict of HL7's Java validator, or another that has been decided", async () => {

@@ -109,6 +109,7 @@ test.each<readonly [reference: string, type: string, said: readonly string[]]>([
 test.each<readonly [what: string, canonical: string, said: readonly string[]]>([
   ['a ValueSet', 'http://hl7.org/fhir/ValueSet/administrative-gender', []],
   ['a CodeSystem', 'http://hl7.org/fhir/administrative-gender', ['error canonical-type Questionnaire.item[0].answerValueSet']],
+  ['a part of a profile, which may contain one', 'http://hl7.org/fhir/StructureDefinition/Patient#vs', []],
   ['nothing that is known', 'http://a.org/nothing', []],
 ])('a canonical of a ValueSet that leads to %s', async (_, answerValueSet, said) => {
   const item = [{ linkId: '1', type: 'choice', answerValueSet }]

@@ -24,6 +24,24 @@ function profile(name: string, type: string, element: readonly JsonObject[]): Js
 const slicing = (type: string, path: string): JsonObject => ({ discriminator: [{ type, path }], rules: 'closed' })
 const KINDS = /^(slice|too-few|reference|value-fixed)/
 
+test.each<readonly [what: string, uses: readonly string[], said: readonly string[]]>([
+  ['nothing', [], ['error too-few Patient']],
+  ['an item of the outer slice only', ['usual'], ['error too-few Patient']],
+  ['an item of the inner slice', ['official'], []],
+])('a slice of a slice is required, whether there is %s: Validation_VAL_Profile_Minimum_SLICE', async (_, uses, said) => {
+  const discriminated = (path: string): JsonObject => ({ discriminator: [{ type: 'value', path }], rules: 'open' })
+  const resliced = profile('resliced', 'Patient', [
+    { id: 'Patient.identifier', path: 'Patient.identifier', slicing: discriminated('system') },
+    { id: 'Patient.identifier:a', path: 'Patient.identifier', sliceName: 'a', slicing: discriminated('use') },
+    { id: 'Patient.identifier:a.system', path: 'Patient.identifier.system', min: 1, fixedUri: 'http://a.test' },
+    { id: 'Patient.identifier:a/x', path: 'Patient.identifier', sliceName: 'a/x', min: 1 },
+    { id: 'Patient.identifier:a/x.use', path: 'Patient.identifier.use', min: 1, fixedCode: 'official' },
+  ])
+  const identifier = uses.map((use) => ({ system: 'http://a.test', use, value: '1' }))
+  const patient = { resourceType: 'Patient', meta: { profile: [`${LOCAL}resliced`] }, ...(uses.length > 0 && { identifier }) }
+  expect(await findingsOf(patient, [resliced], /^too-few/)).toEqual(said)
+})
+
 test('a reference is in the slice of the profile that its target obeys', async () => {
   const coded = (name: string): JsonObject => profile(name, 'Basic', [{ path: 'Basic.code.text', min: 1, fixedString: name }])
   const slice = (name: string): JsonObject => ({ path: 'List.entry', sliceName: name, min: 1, max: '1' })

@@ -310,7 +310,7 @@ function* finishRules(root: RuleDraft, source: ProfileSource): Work<void> {
   const all = new Set([root])
   for (const rule of all) {
     if (all.size % PORTION === 0) yield
-    const inside = [...rule.children.values()].flatMap((child) => [child, ...child.slices])
+    const inside = [...rule.children.values()].flatMap((child) => [child, ...slicesWithin(child)])
     rule.required.push(...inside.filter(({ min }) => min > 0))
     for (const inner of [...inside, ...rule.slices]) all.add(inner)
     if (rule.children.size === 0) rule.children = NO_CHILDREN
@@ -320,6 +320,11 @@ function* finishRules(root: RuleDraft, source: ProfileSource): Work<void> {
     if (finished++ % PORTION === 0) yield
     rule.demands = source.demandsOf(rule)
   }
+}
+
+/** The slices of an element, and those of its slices. */
+function slicesWithin({ slices }: RuleDraft): readonly RuleDraft[] {
+  return slices.flatMap((slice) => [slice, ...slicesWithin(slice)])
 }
 
 /** Shared by the many rules without children, because each map takes 200 bytes. */

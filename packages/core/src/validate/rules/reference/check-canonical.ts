@@ -46,9 +46,9 @@ const DEFINITIONS = [
   'StructureMap',
 ]
 
-/** Canonicals that are not looked up: elements of the resource itself, implicit value sets of code systems, and examples. */
+/** Canonicals that are not looked up: parts of a resource, as contained ones, implicit value sets of code systems, and examples. */
 const NOT_LOOKED_UP =
-  /^#|\?|^https?:\/\/(?:[a-z0-9-]+\.)*(?:example\.(?:org|com|net)|acme\.(?:com|org))(?:[:/|?#]|$)|^http:\/\/(?:snomed\.info|loinc\.org)\//
+  /#|\?|^https?:\/\/(?:[a-z0-9-]+\.)*(?:example\.(?:org|com|net)|acme\.(?:com|org))(?:[:/|?#]|$)|^http:\/\/(?:snomed\.info|loinc\.org)\//
 
 /** Reports a canonical that leads to a definition of a type that its element does not allow. One that leads to no known definition may be right. */
 function checkCanonical(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {

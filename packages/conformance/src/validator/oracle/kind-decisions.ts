@@ -1,0 +1,137 @@
+import type { ProbeDecision } from './probe-decisions.js'
+
+const R4 = 'https://hl7.org/fhir/R4'
+const FHIRPATH = 'https://hl7.org/fhirpath/N1'
+
+/** Decisions on further probes of messages of HL7's validator, and on probes of kinds of faults that no other series has. */
+export const DECIDED_OF_KINDS: readonly ProbeDecision[] = [
+  {
+    probes: /^rules s1: xver\//,
+    why: 'Theirs needs packages of the other releases to know extensions for their elements.',
+    isLimit: true,
+  },
+  {
+    probes: /^rules s1: (infer\/string\/(mime|lang)|infer\/code\/mime|include\/(bad|many))\/|^kinds k1: attachment\/(type|typeWild|lang)$/,
+    why: 'Theirs looks these codes up on a terminology server only.',
+    isLimit: true,
+  },
+  {
+    probes: /^rules s2: indeterminate\//,
+    why: 'Theirs knows neither the codes of colours, nor those of URIs, of which every one is a code.',
+    isLimit: true,
+  },
+  {
+    probes: /^rules s1: profile\/(typeSlice\w*|illegalType2?|slice\w+|derivedNoDerivation|firstType|sameId)$/,
+    why: 'Theirs makes no snapshot of such a profile, and refuses every resource for that. Here the profile is wrong, and what it demands is applied.',
+    isLimit: true,
+  },
+  {
+    probes: /^(kinds k2: discriminator\/position\/none|kinds k1: profileList\/ext|kinds k1: range\/unitsDiffer)$/,
+    why: 'Theirs ends with an exception: for slices by position, which R4 does not have, for a profile without a value, and for amounts without codes.',
+    isLimit: true,
+  },
+  {
+    probes: /^rules s1: addressPattern\/wrong$/,
+    why: `[pattern[x]](${R4}/elementdefinition-definitions.html#ElementDefinition.pattern_x_): each line of the pattern is among the lines of the address. Theirs reports the other ones to a list that it throws away.`,
+  },
+  {
+    probes: /^rules s1: hl7System\/example\/wrong$/,
+    why: `[content](${R4}/codesystem-definitions.html#CodeSystem.content): of an example, the concepts that are there are defined, with their displays, as of a fragment.`,
+  },
+  {
+    probes: /^rules s1: systemValueSet\//,
+    why: `[Coding.system](${R4}/datatypes.html#Coding) is that of a code system; theirs says so only of amounts.`,
+  },
+  {
+    probes: /^rules s1: strengthMax\/\w+\/(preferred|example)\/true\/out$/,
+    why: `[maxValueSet](${R4}/elementdefinition-definitions.html#ElementDefinition.binding) is required in addition to the binding itself; theirs looks at it only if the binding is extensible.`,
+  },
+  {
+    probes: /^rules s1: sid\/|^rules s2: sidKnown\/|^rules s1: definition\/obligation\/tools\//,
+    why: `[A uri](${R4}/datatypes.html#uri) need not resolve; theirs calls one of HL7 that is not loaded an error.`,
+  },
+  {
+    probes: /^rules s1: canonicalOther\/|^kinds k1: identifierParts\/assigner$/,
+    why: `[A canonical or reference](${R4}/references.html#canonical) leads to a resource of a type that the element names; theirs looks at some elements only.`,
+  },
+  {
+    probes: /^rules s1: profileAsked\/(dom|res)$/,
+    why: `[type.profile](${R4}/elementdefinition-definitions.html#ElementDefinition.type.profile): every resource conforms to the type from which its own is derived.`,
+  },
+  {
+    probes: /^rules s1: global\/Patient\/true\/true$/,
+    why: `[global](${R4}/implementationguide-definitions.html#ImplementationGuide.global): resources of the type conform to the profile; theirs reads guides of packages only.`,
+  },
+  {
+    probes: /^rules s1: json\/lineComment$/,
+    why: '[JSON](https://www.rfc-editor.org/rfc/rfc8259#section-2) has no comments.',
+  },
+  {
+    probes: /^rules s1: profile\/(unknownElement|bindingWeaker)$/,
+    why: `[A differential](${R4}/profiling.html#snapshot) has elements of its base only, and a required binding of the base holds for what is derived, too.`,
+  },
+  {
+    probes: /^rules s1: profileItself\/valueType(minValueInteger|maxValueDate)$/,
+    why: `[minValue[x] and maxValue[x]](${R4}/elementdefinition-definitions.html#ElementDefinition.minValue_x_) are for types that have an order.`,
+  },
+  {
+    probes: /^rules s1: answer\/options\/text\//,
+    why: `[answerOption](${R4}/questionnaire-definitions.html#Questionnaire.item.answerOption) lists the permitted answers, of whatever type; theirs does not look at those of texts.`,
+  },
+  {
+    probes: /^rules s1: definition\/fixedAgain\//,
+    why: `[fixed[x] and pattern[x]](${R4}/elementdefinition-definitions.html#ElementDefinition.pattern_x_) of a base hold for what is derived, which may repeat them and must not contradict them.`,
+  },
+  {
+    probes: /^rules s1: narrative\/(pi|piIn|attrNoQuote|attrDup|prefix|commentDoctype)$/,
+    why: `[A narrative](${R4}/narrative.html#xhtml) is one div that is well-formed and has nothing but elements, comments and text, without prefixes and instructions. A comment may begin with any word.`,
+  },
+  {
+    probes: /^rules s1: narrative\/imgRef$/,
+    why: `[Images](${R4}/narrative.html#id) that do not resolve are a warning, as examples of R4 have them.`,
+  },
+  {
+    probes: /^kinds k1: profileVersions?\/(\w|\.)*\/?\|1?2?(\/\w+)?$/,
+    why: `[A canonical](${R4}/references.html#canonical) with the first part of a version means the latest with it, as with two parts in both; one with an empty version names none.`,
+  },
+  {
+    probes: /^kinds k1: primitiveExtension\/deceasedMixed$/,
+    why: `[A choice](${R4}/formats.html#choice) has one type; extensions of another one count, too.`,
+  },
+  {
+    probes: /^kinds k1: attachment\/(spaces|newline)$/,
+    why: `[base64Binary](${R4}/datatypes.html#base64Binary) may have white space between groups of four characters.`,
+  },
+  {
+    probes: /^kinds k1: (attachment\/urlUrn|identifierSystem\/urn:oid:1\.2\.3)$/,
+    why: `[oid](${R4}/datatypes.html#oid): its pattern takes short ones, too.`,
+  },
+  {
+    probes: /^kinds k1: identifierSystem\/mailto:a@b$/,
+    why: `[Identifier.system](${R4}/datatypes-definitions.html#Identifier.system) is an absolute URI, of whatever scheme.`,
+  },
+  {
+    probes: /^kinds k1: range\/invertedUcum$/,
+    why: `[rng-2](${R4}/datatypes.html#Range): 3 g are more than 2000 mg; theirs does not convert units.`,
+  },
+  {
+    probes: /^kinds k2: orderedSlices\/(true|false)\/openAtEnd\/(cab|acb)$/,
+    why: `[slicing.rules](${R4}/elementdefinition-definitions.html#ElementDefinition.slicing.rules) openAtEnd: what is in no slice comes after the slices.`,
+  },
+  {
+    probes: /^kinds k2: questionnaire\/item\/wrong$/,
+    why: `[initial.value[x]](${R4}/questionnaire-definitions.html#Questionnaire.item.initial.value_x_) has the type of the item.`,
+  },
+  {
+    probes: /^kinds k2: score\//,
+    why: `[group.code](${R4}/measurereport-definitions.html#MeasureReport.group.code) has the meaning of the group of the measure, which the same text has.`,
+  },
+  {
+    probes: /^kinds k2: constraint\//,
+    why: `[expression](${R4}/elementdefinition-definitions.html#ElementDefinition.constraint.expression) of a differential is [FHIRPath](${FHIRPATH}/#functions) as that of a snapshot is; theirs looks at snapshots only.`,
+  },
+  {
+    probes: /^kinds k2: signature\/\w+\/!!!$/,
+    why: '[The payload of a JWS](https://www.rfc-editor.org/rfc/rfc7515#section-7.1) is text in base64url.',
+  },
+]
