@@ -117,6 +117,16 @@ const filled = (start: string, item: string, end: string): string =>
   end
 const parameters = (...parameter: readonly object[]): string => json({ resourceType: 'Parameters', parameter })
 const codings = (count: number): readonly object[] => codes.slice(0, count).map(({ code }) => ({ system, code }))
+/** Parameters that look up a code with supplements of their own, of which some are used. */
+const withSupplements = (count: number, used: number): string =>
+  parameters(
+    ...[`system ${system}`, 'code root', 'property *'].map((pair) => ({ name: pair.split(' ')[0], valueString: pair.split(' ')[1] })),
+    ...Array.from({ length: used }, (_, n) => ({ name: 'useSupplement', valueCanonical: `u:${n}` })),
+    ...Array.from({ length: count }, (_, n) => ({
+      name: 'tx-resource',
+      resource: { resourceType: 'CodeSystem', url: `u:${n}`, content: 'supplement', supplements: system },
+    })),
+  )
 const bundle = (type: string, entry: string, count: number): string =>
   `{"resourceType":"Bundle","type":"${type}","entry":[${Array<string>(count).fill(entry).join(',')}]}`
 const form = Array.from({ length: 900 }, (_, n) => `f${n}=${'x'.repeat(4_000)}`).join('&')
@@ -239,7 +249,11 @@ const WORST: Readonly<Record<string, readonly Sent[]>> = {
     { url: '/fhir/R4/ValueSet/vs/$expand?filter=concept&_pretty=true&includeDefinition=true' },
     { url: '/fhir/R4/ValueSet/vs/$expand?_format=ndjson' },
   ],
-  $lookup: [{ url: `/fhir/R4/CodeSystem/$lookup?system=${system}&code=root&property=child&_pretty=true` }],
+  $lookup: [
+    { url: `/fhir/R4/CodeSystem/$lookup?system=${system}&code=root&property=child&_pretty=true` },
+    { method: 'POST', url: '/fhir/R4/CodeSystem/$lookup', body: withSupplements(13_000, 13_000) },
+    { method: 'POST', url: '/fhir/R4/CodeSystem/$lookup', body: withSupplements(18_000, 100) },
+  ],
   $snapshot: [
     { url: '/fhir/R4/StructureDefinition/$snapshot?url=http://hl7.org/fhir/StructureDefinition/ElementDefinition' },
     { method: 'POST', url: '/fhir/R4/StructureDefinition/$snapshot', body: slicedProfile },

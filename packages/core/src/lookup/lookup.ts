@@ -1,5 +1,5 @@
 import { formatCanonical } from '../content/index.js'
-import { checkpoint, explained, type ExplainOption, type OperationContext } from '../context/index.js'
+import { checkpoint, createPace, explained, type ExplainOption, type OperationContext } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
 import type { Explain } from '../explain/index.js'
 import {
@@ -110,7 +110,7 @@ async function lookedUp(ctx: OperationContext, input: LookupInput): Promise<Look
     ...(definition !== undefined && { definition }),
     abstract: provider.status(concept).abstract,
     designations: inOrder(texts.filter(isDesignation), shown),
-    properties: conceptProperties(provider, concept, input.properties ?? []),
+    properties: await conceptProperties(ctx, { provider, concept, asked: input.properties ?? [] }),
     supplements: provider.supplements,
   }
 }
@@ -150,13 +150,22 @@ function inOrder(designations: readonly ConceptText[], shown: ConceptText | unde
 /** Properties that are derived from the status and the hierarchy. */
 const MADE: ReadonlySet<string> = new Set(['inactive', 'parent', 'child'])
 
+interface PropertyQuestion {
+  readonly provider: CodeSystemProvider
+  readonly concept: number
+  /** Codes of properties, or `*`. */
+  readonly asked: readonly string[]
+}
+
 /**
  * Returns the properties of a concept: `inactive` always, others when requested by name or `*`; all by default where properties are concepts.
  *
- * @param asked Codes of properties, or `*`.
  * @throws {OperationError} `not-supported` for a property that the code system defines but that cannot be returned.
  */
-function conceptProperties(provider: CodeSystemProvider, concept: number, asked: readonly string[]): readonly LookupProperty[] {
+async function conceptProperties(
+  ctx: OperationContext,
+  { provider, concept, asked }: PropertyQuestion,
+): Promise<readonly LookupProperty[]> {
   const all = asked.includes('*') || (asked.length === 0 && provider.header.propertiesAreConcepts === true)
   const { hierarchy, header } = provider
   const missing = asked.findIndex((code) => header.missingProperties?.has(code))
@@ -168,9 +177,25 @@ function conceptProperties(provider: CodeSystemProvider, concept: number, asked:
   return [
     { code: 'inactive', value: ['valueBoolean', provider.status(concept).inactive] },
     ...(wants('parent') ? hierarchy.parents(concept).map((other) => relative(provider, 'parent', other)) : []),
-    ...(wants('child') ? hierarchy.children(concept).map((other) => relative(provider, 'child', other)) : []),
+    ...(wants('child') ? await childProperties(ctx, provider, hierarchy.children(concept)) : []),
     ...statedProperties(provider, concept).filter(({ code }) => !MADE.has(code) && wants(code)),
   ]
+}
+
+/** There may be many, each with texts of a hundred supplements. */
+async function childProperties(
+  ctx: OperationContext,
+  provider: CodeSystemProvider,
+  children: readonly number[],
+): Promise<readonly LookupProperty[]> {
+  const pace = createPace(ctx)
+  const properties: LookupProperty[] = []
+  for (const child of children) {
+    const turn = pace.step()
+    if (turn !== undefined) await turn
+    properties.push(relative(provider, 'child', child))
+  }
+  return properties
 }
 
 function relative(provider: CodeSystemProvider, code: string, other: number): LookupProperty {

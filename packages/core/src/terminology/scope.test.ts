@@ -42,3 +42,30 @@ test('the first supplement that does not exist ends the search for supplements',
   await expect(terminologyScope(ctx, { supplements: [SUPPLEMENT, ...missing] })).rejects.toMatchObject({ code: 'content-not-found' })
   expect(searched).toEqual([SUPPLEMENT, missing[0]])
 })
+
+test('more than 100 supplements are refused, whether they have names of their own or are versions of one', async () => {
+  const named = (names: readonly string[], version: (n: number) => string): OperationContext => {
+    const resources = names.map((url, n) => ({
+      resourceType: 'CodeSystem',
+      id: `s${n}`,
+      url,
+      version: version(n),
+      status: 'active',
+      content: 'supplement',
+      supplements: SYSTEM,
+    }))
+    return createContext({ storage: memoryStorage(resources) })
+  }
+  const names = Array.from({ length: 101 }, (_, n) => `${SUPPLEMENT}-${n}`)
+  const distinct = named(names, () => '1')
+  await expect(terminologyScope(distinct, { supplements: names.slice(1) })).resolves.toBeDefined()
+  await expect(terminologyScope(distinct, { supplements: names, asked: names })).rejects.toMatchObject({
+    code: 'too-costly',
+    expression: ['useSupplement[100]'],
+  })
+  const versions = named(
+    names.map(() => SUPPLEMENT),
+    (n) => `${n}.0`,
+  )
+  await expect(terminologyScope(versions, { supplements: [SUPPLEMENT] })).rejects.toMatchObject({ code: 'too-costly', expression: [] })
+})

@@ -1,6 +1,6 @@
 import { canonicalOf, headOf, withoutVersion, type Kept } from '../content/index.js'
 import { createPace, type OperationContext, type Pace } from '../context/index.js'
-import { quoted, type OperationError } from '../errors/index.js'
+import { OperationError, quoted } from '../errors/index.js'
 import type { ExplanationStep } from '../explain/index.js'
 import { stringAt } from '../json/index.js'
 import { systemFamily, type SystemFamily } from './code-system/system-family.js'
@@ -38,12 +38,18 @@ export interface ScopeOptions {
 /**
  * Creates the scope of one request.
  *
- * @throws {OperationError} `content-not-found` when a supplement does not exist.
+ * @throws {OperationError} `content-not-found` when a supplement does not exist; `too-costly` for more than 100 supplements.
  */
 export async function terminologyScope(ctx: OperationContext, options: ScopeOptions = {}): Promise<TerminologyScope> {
   const supplements = [...new Set(options.supplements)]
   const supplemented: Supplemented[] = []
-  for (const canonical of supplements) supplemented.push(await supplementedBy(ctx, canonical, options))
+  let count = 0
+  for (const canonical of supplements) {
+    const found = await supplementedBy(ctx, canonical, options)
+    supplemented.push(found)
+    count += found.systems.length
+    if (count > MOST_SUPPLEMENTS) throw tooManySupplements(canonical, options)
+  }
   for (const canonical of supplements) ctx.explain?.step(supplementStep(canonical))
   const kept = supplements.length > 0 ? undefined : (options.kept ?? (await ctx.content.kept?.()))
   const demandUse = (urls: ReadonlySet<string>): void => {
@@ -54,6 +60,9 @@ export async function terminologyScope(ctx: OperationContext, options: ScopeOpti
   }
   return { ...scopeOver(ctx, { ...options, supplements, kept }), demandUse }
 }
+
+/** Every text of a concept is looked for in each supplement. */
+const MOST_SUPPLEMENTS = 100
 
 /** As `terminologyScope`, for supplements that are known to exist and kept results that have been read. */
 export function scopeOver(ctx: OperationContext, { rules = NO_RULES, supplements = [], kept }: ScopeOptions): TerminologyScope {
@@ -111,6 +120,13 @@ async function supplementedBy(ctx: OperationContext, canonical: string, options:
   if (supplements.length === 0)
     throw noSupplement(canonical, { ...placeOf(canonical, options), missing: { kind: 'CodeSystem', name: canonical } })
   return { canonical, systems: supplements.map((definition) => withoutVersion(stringAt(headOf(definition), 'supplements') ?? '')) }
+}
+
+function tooManySupplements(canonical: string, options: ScopeOptions): OperationError {
+  const { expression } = placeOf(canonical, options)
+  return new OperationError('too-costly', `More than ${MOST_SUPPLEMENTS} supplements cannot be used at once.`, {
+    ...(expression !== undefined && { expression }),
+  })
 }
 
 function noSupplement(supplement: string, options: RefusalOptions): OperationError {

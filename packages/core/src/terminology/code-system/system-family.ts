@@ -1,4 +1,4 @@
-import { canonicalOf, compareVersions, formatCanonical, headOf, newestOf, type Definition } from '../../content/index.js'
+import { canonicalOf, compareVersions, formatCanonical, headOf, newestOf, type Canonical, type Definition } from '../../content/index.js'
 import { paced, type OperationContext } from '../../context/index.js'
 import { stringAt } from '../../json/index.js'
 import { bestVersion, versionFits, wishedVersion, type VersionOrigin, type VersionRules } from '../versions.js'
@@ -45,7 +45,8 @@ export async function systemFamily(ctx: OperationContext, url: string, options: 
     options.supplements.length === 0 ? [] : ctx.content.find('CodeSystem', 'supplements', url),
   ])
   const systems = found.filter(hasContent)
-  const used = supplements.filter((definition) => options.supplements.some((asked) => isNamed(definition, asked)))
+  const asked = options.supplements.map(canonicalOf)
+  const used = supplements.filter((definition) => asked.some((canonical) => isNamed(definition, canonical)))
   const made = madeProviders(ctx, used)
   const otherwise = (version: string | undefined): CodeSystemProvider | undefined => {
     const provider = stored.provider(version) ?? computed?.(version)
@@ -197,8 +198,7 @@ function isSupplement(definition: Definition): boolean {
   return contentOf(definition) === 'supplement' || stringAt(headOf(definition), 'supplements') !== undefined
 }
 
-function isNamed(definition: Definition, asked: string): boolean {
-  const { url, version, fragment } = canonicalOf(asked)
+function isNamed(definition: Definition, { url, version, fragment }: Canonical): boolean {
   return definition.url === url && fragment === undefined && (version === undefined || version === definition.version)
 }
 
