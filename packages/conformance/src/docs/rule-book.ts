@@ -50,8 +50,8 @@ export const REASONS: Readonly<Record<string, string>> = {
 }
 
 /**
- * Messages that are covered here, and that HL7's validator (6.10.3, offline, without packages of other releases) was never seen to report, by the reason why.
- * Every other message has been shown by a probe, a damaged example, the public suite, or the text of a message without id.
+ * Messages that are covered here, and that HL7's validator (6.10.3, offline, without packages of other releases) could not be made to report, by the reason why,
+ * as its source was read. It is not known that all others have been seen: probes keep the verdict, not the ids of the messages.
  */
 export const UNSHOWN: Readonly<Record<string, readonly string[]>> = {
   'It comes only with the answer of a terminology server.': [

@@ -76,7 +76,7 @@ function counts(all: readonly Message[], areas: readonly string[]): string {
 
 function unshown(): string {
   const groups = Object.entries(UNSHOWN).map(([why, ids]) => `**${why}** (${ids.length}) ${ids.map((id) => `\`${id}\``).join(' ')}\n`)
-  return `\n## Covered, but never seen\n\nHL7's validator was not made to report these, so that only its source tells when it would.\n\n${groups.join('\n')}`
+  return `\n## Covered, but tried in vain\n\nHL7's validator could not be made to report these; the reasons are from reading its source. Probes keep verdicts without ids, so it may not have been seen to report some others.\n\n${groups.join('\n')}`
 }
 
 function notOffered(all: readonly Message[]): string {
