@@ -45,7 +45,7 @@ describe('options of a factory', () => {
     ['that are a list', [], 'make: the options must be an object.'],
     ['without what is required', { name: 'x' }, 'make: the option store is missing.'],
     ['with a misspelt name', { store, nmae: 'x' }, "make: there is no option 'nmae'. Did you mean 'name'?"],
-    ['with a name like no other', { store, colour: 'red' }, "make: there is no option 'colour'."],
+    ['with a name like no other', { store, colour: 'red' }, "make: there is no option 'colour'. There are store, name, inner, now, onEnd."],
     ['with a misspelt name inside', { store, inner: { mots: 1 } }, "make: there is no option 'inner.mots'. Did you mean 'most'?"],
     ['with a wrong type', { store, name: 1 }, 'make: name must be a text.'],
     ['with a wrong type inside', { store, inner: { most: '1' } }, 'make: inner.most must be a number, 0 or more.'],

@@ -33,7 +33,7 @@ function check({ factory, shape, path }: Checking, given: JsonObject): void {
   // Unknown options first: a required option that is misspelt is not reported as missing.
   for (const [name, value] of Object.entries(given))
     if (value !== undefined && !shape.kinds.has(name))
-      throw new TypeError(`${factory}: there is no option '${path}${name}'.${hintFor(shape, name, value)}`)
+      throw new TypeError(`${factory}: there is no option '${path}${name}'. ${hintFor(shape, name, value)}`)
   for (const name of shape.needed) {
     if (!isGiven(given[name])) throw new TypeError(`${factory}: the option ${path}${name} is missing.`)
   }
@@ -57,8 +57,8 @@ function isPromise(value: unknown): boolean {
 
 function hintFor({ kinds }: InputShape, name: string, value: unknown): string {
   const isOptions = isObject(value) && Object.keys(value).length > 0 && Object.keys(value).every((inner) => kinds.has(inner))
-  const hint = isOptions ? `Its members are options: spread it, { ...${name} }.` : didYouMean(nearest(name, kinds.keys()))
-  return hint === undefined ? '' : ` ${hint}`
+  if (isOptions) return `Its members are options: spread it, { ...${name} }.`
+  return didYouMean(nearest(name, kinds.keys())) ?? `There are ${[...kinds.keys()].join(', ')}.`
 }
 
 /** A nested object of options that is checked like the options themselves. */

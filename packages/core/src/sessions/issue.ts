@@ -258,6 +258,8 @@ const WORDS: readonly string[] = [
 
 const ABOUT_RESOURCES = /^(?:patient|user|system)\/([A-Za-z]+|\*)\.(?:read|write|\*|(?=[cruds])c?r?u?d?s?)(?:\?[\x21-\x7e]+)?$/
 
+const FORM = "A scope of resources has a form such as 'system/*.cruds' or 'user/Patient.rs', with its letters in the order of cruds."
+
 /**
  * Returns a sentence on why a scope does not exist, with the nearest existing one; `undefined` for an existing scope. Otherwise a misspelt scope would
  * be noticed only when it grants nothing.
@@ -268,9 +270,14 @@ const ABOUT_RESOURCES = /^(?:patient|user|system)\/([A-Za-z]+|\*)\.(?:read|write
 export function scopeProblem(scope: string, custom: ReadonlySet<string> = new Set()): string | undefined {
   const type = ABOUT_RESOURCES.exec(scope)?.[1]
   if (WORDS.includes(scope) || custom.has(scope) || type === '*') return undefined
-  if (type === undefined) return withNearest(`there is no scope ${JSON.stringify(scope)}.`, nearest(scope, [...WORDS, ...custom]))
+  if (type === undefined) return unknownScope(scope, nearest(scope, [...WORDS, ...custom]))
   if (isResourceType(type)) return undefined
   return withNearest(`the scope ${JSON.stringify(scope)} names no resource type.`, nearest(type, resourceTypes()))
+}
+
+function unknownScope(scope: string, near: readonly string[]): string {
+  const problem = `there is no scope ${JSON.stringify(scope)}.`
+  return near.length === 0 && scope.includes('/') ? `${problem} ${FORM}` : withNearest(problem, near)
 }
 
 function withNearest(problem: string, near: readonly string[]): string {

@@ -516,6 +516,8 @@ describe('scopes of a session', () => {
     ['opnid', "Did you mean 'openid'?"],
     ['system/Patiant.rs', `the scope "system/Patiant.rs" names no resource type. Did you mean 'Patient'?`],
     ['user/Patient.sr', 'there is no scope "user/Patient.sr".'],
+    ['system/*', "A scope of resources has a form such as 'system/*.cruds' or 'user/Patient.rs', with its letters in the order of cruds."],
+    ['launch/patiant', 'there is no scope "launch/patiant". Did you mean \'launch/patient\'?'],
     ['user/Patient.', 'there is no scope'],
     ['a b', 'there is no scope'],
     ['', 'there is no scope'],
