@@ -64,7 +64,7 @@ async function translated(loading: LibraryLoading, { text, from, locate }: Sourc
       'not-supported',
       'CQL text cannot be evaluated here, because no translator is set up; a Library may bring ELM instead.',
     )
-  const collected: Collected = { texts: new Map(), models: new Map() }
+  const collected: Collected = { texts: new Map(), included: new Map(), models: new Map() }
   await collectIncludes(loading, { text, from, path: pathOf(text) }, collected)
   const { texts } = collected
   const models = modelTextsOf(collected.models)
@@ -72,7 +72,10 @@ async function translated(loading: LibraryLoading, { text, from, locate }: Sourc
   const whole = (line: number): LineOrigin => ({ line, path: 'Library.content' })
   const elm = checked(await inTime(ctx, translator.translate(text, texts, models)), { name, locate: locate ?? whole })
   const includes = new Map<string, ElmNode>()
-  for (const [id, source] of texts) includes.set(id, checked(await inTime(ctx, translator.translate(source, texts, models)), { name: id }))
+  for (const [id, source] of texts) {
+    const translation = translator.translate(source, neededBy(id, collected), models)
+    includes.set(id, checked(await inTime(ctx, translation), { name: id }))
+  }
   return { elm, includes }
 }
 
@@ -94,7 +97,7 @@ export async function libraryProblems(loading: Translating, resource: LibraryRes
 const OWN_FAULTS: ReadonlySet<string> = new Set(['definition-invalid', 'definition-not-found', 'definition-required'])
 
 async function problemsOf(loading: Translating, resource: LibraryResource): Promise<readonly Omit<LibraryProblem, 'content'>[]> {
-  const collected: Collected = { texts: new Map(), models: new Map() }
+  const collected: Collected = { texts: new Map(), included: new Map(), models: new Map() }
   try {
     const text = cqlText(resource) ?? ''
     await collectIncludes(loading, { text, from: resource, path: pathOf(text) }, collected)
@@ -120,12 +123,23 @@ export async function translatedExpressions(loading: LibraryLoading, source: Sou
   const loaded = await translated(loading, source)
   const definitions = definitionsIn(libraryIn(loaded.elm), 'statements').filter((def) => textAt(def, 'name') !== textAt(def, 'context'))
   const { locate } = source
-  if (definitions.length === count)
-    return locate === undefined ? loaded : { ...loaded, elm: withLines(loaded.elm, (line) => locate(line).line) }
+  if (definitions.length === count) return locate === undefined ? loaded : { ...loaded, elm: located(loaded.elm, source.text, locate) }
   const path = count === 1 ? locate?.(1).path : undefined
   throw new OperationError('definition-invalid', 'An expression of CQL must end where it ends, without definitions after it.', {
     ...(path !== undefined && { expression: [path] }),
   })
+}
+
+const LOCATED = new WeakMap<ElmNode, { readonly lines: string; readonly elm: ElmNode }>()
+
+/** The ELM of expressions with the lines that the caller wrote; the same ELM as long as the translator keeps its own, so that it is compiled once. */
+function located(elm: ElmNode, text: string, locate: (line: number) => LineOrigin): ElmNode {
+  const lines = Array.from(text.split('\n'), (_, at) => locate(at + 1).line)
+  const known = LOCATED.get(elm)
+  if (known?.lines === lines.join()) return known.elm
+  const own = withLines(elm, (line) => locate(line).line)
+  LOCATED.set(elm, { lines: lines.join(), elm: own })
+  return own
 }
 
 /** Waits for a translation until the deadline of the operation. Translators have limits of their own, and other texts may be translated before this one. */
@@ -195,7 +209,22 @@ interface Including extends Source {
 
 interface Collected {
   readonly texts: Map<string, string>
+  /** Identifiers of the libraries that each included library includes itself. */
+  readonly included: Map<string, readonly string[]>
   readonly models: Map<string, UsedModel>
+}
+
+/** The texts that a library includes, directly or not. Others are left out, so that its translation is the same for all that include it. */
+function neededBy(id: string, { texts, included }: Collected): ReadonlyMap<string, string> {
+  const needed = new Map<string, string>()
+  const open = [...(included.get(id) ?? [])]
+  for (const one of open) {
+    const text = needed.has(one) ? undefined : texts.get(one)
+    if (text === undefined) continue
+    needed.set(one, text)
+    open.push(...(included.get(one) ?? []))
+  }
+  return needed
 }
 
 const LIBRARY = /^[ \t]*library[ \t]+([\w."]{1,200})/m
@@ -227,19 +256,26 @@ function checkCycle(path: readonly string[], id: string): void {
   throw new OperationError('definition-invalid', `Libraries must not include each other: ${circle}.`)
 }
 
-/** Collects the libraries that a text includes, depth first, and the models that all of them use. */
+/**
+ * Collects the libraries that a text includes, depth first, and the models that all of them use.
+ *
+ * @returns The identifiers of the libraries that it includes itself.
+ */
 async function collectIncludes(
   loading: LibraryLoading,
   { text, from, path: outer }: Including,
-  { texts, models }: Collected,
+  collected: Collected,
   find: LibraryFinder = libraryFinder(loading),
-): Promise<void> {
+): Promise<readonly string[]> {
+  const { texts, included, models } = collected
+  const own: string[] = []
   await collectModels(loading, { text, from }, models)
   for (const { keyword, id, version } of namedInHead(text)) {
     if (keyword !== 'include') continue
     checkCycle(outer, id)
     if (id === FHIR_HELPERS_LIBRARY) continue
     const resource = await find({ id, version, from })
+    own.push(id)
     if (texts.has(id)) continue
     checkCount(texts.size)
     const source = cqlText(resource)
@@ -249,8 +285,9 @@ async function collectIncludes(
         `Library ${nameOf(resource)} has no CQL text, which a library with CQL text includes.`,
       )
     texts.set(id, source)
-    await collectIncludes(loading, { text: source, from: resource, path: [...outer, id] }, { texts, models }, find)
+    included.set(id, await collectIncludes(loading, { text: source, from: resource, path: [...outer, id] }, collected, find))
   }
+  return own
 }
 
 interface IncludingElm {

@@ -62,8 +62,7 @@ export function keepLibraries(): KeptLibraries {
   return (loaded, compiling, criteria) => {
     const elm = loadedLibraries({ loaded }).flatMap((library) => [library.elm, ...library.includes.values()])
     const [first] = elm
-    // The ELM of expressions is made anew for each evaluation.
-    if (first === undefined || loaded.expressions !== undefined) return compileLibraries(loaded, compiling)
+    if (first === undefined) return compileLibraries(loaded, compiling)
     const own = kept.get(first) ?? new Map<string, Kept>()
     const known = own.get(criteria)
     const compiled = known !== undefined && isSame(known, { elm, compiling }) ? known.compiled : compileLibraries(loaded, compiling)
