@@ -136,14 +136,11 @@ const CODES: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCode>([
 export function refusal(id: MessageId, values: MessageValues, options: RefusalOptions = {}): OperationError {
   const row = MESSAGES[id]
   const [, issue, type] = row
-  const code = options.code ?? CODES.get(issue) ?? 'unprocessable'
+  const { code = CODES.get(issue) ?? 'unprocessable', ...detail } = options
   return new OperationError(code, messageText(row, values), {
     messageId: id,
     ...(type !== undefined && { txIssue: type }),
     ...(ERRORS[code].issue !== issue && { issue }),
-    ...(options.expression !== undefined && { expression: options.expression }),
-    ...(options.omitsPlace !== undefined && { omitsPlace: options.omitsPlace }),
-    ...(options.missing !== undefined && { missing: options.missing }),
-    ...(options.diagnostics !== undefined && { diagnostics: options.diagnostics }),
+    ...detail,
   })
 }

@@ -123,10 +123,8 @@ async function supplementedBy(ctx: OperationContext, canonical: string, options:
 }
 
 function tooManySupplements(canonical: string, options: ScopeOptions): OperationError {
-  const { expression } = placeOf(canonical, options)
-  return new OperationError('too-costly', `More than ${MOST_SUPPLEMENTS} supplements cannot be used at once.`, {
-    ...(expression !== undefined && { expression }),
-  })
+  const { expression = [] } = placeOf(canonical, options)
+  return new OperationError('too-costly', `More than ${MOST_SUPPLEMENTS} supplements cannot be used at once.`, { expression })
 }
 
 function noSupplement(supplement: string, options: RefusalOptions): OperationError {
