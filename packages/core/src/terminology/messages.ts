@@ -114,14 +114,9 @@ export function escapedWhole(text: string): string {
   return JSON.stringify(text.toWellFormed()).slice(1, -1)
 }
 
-/** Options of `refusal`: the location, and the error code if it does not follow from the message. */
-export interface RefusalOptions {
+/** Options of `refusal`: details of the error, and its code if that does not follow from the message. */
+export interface RefusalOptions extends Pick<ErrorDetail, 'expression' | 'omitsPlace' | 'missing' | 'diagnostics'> {
   readonly code?: ErrorCode
-  readonly expression?: readonly string[]
-  readonly omitsPlace?: boolean
-  readonly missing?: ErrorDetail['missing']
-  /** Advice in addition to the message. */
-  readonly diagnostics?: string
 }
 
 /** Error codes by issue type of a message. */
