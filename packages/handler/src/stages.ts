@@ -10,8 +10,7 @@ import { isPreflight } from './http/cors.js'
 import { asksForNdjson, checkAcceptsJson } from './http/media-types.js'
 import { onlyValue, parseTarget } from './http/target.js'
 import { limitsForBody } from './limits.js'
-import { isBelowFhir, nothingAt } from './routes/nothing-at.js'
-import { allowOf, METHODS, routeFor, type Router } from './routes/router.js'
+import { isBelowFhir, nothingAt, allowOf, METHODS, routeFor, type Router } from './routes/router.js'
 import { FHIR_PATH, type Service } from './service.js'
 
 /** A service together with its router. */

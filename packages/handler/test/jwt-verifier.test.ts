@@ -7,7 +7,7 @@ import { CompactSign, exportJWK, generateKeyPair, SignJWT, type CryptoKey, type 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { jwtVerifier, type JwtVerifierOptions } from '../src/index.js'
 import { keySet, remoteKeys } from '../src/auth/issuer-keys.js'
-import { signedPayload } from '../src/auth/signed-payload.js'
+import { signedPayload } from '../src/auth/jwt-verifier.js'
 
 const ISSUER = 'https://issuer.example'
 const AUDIENCE = 'https://fhir.example'

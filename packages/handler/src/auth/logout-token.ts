@@ -3,7 +3,7 @@ import { stringAt } from 'fhir-ops/internal/json'
 import type { EndedLogin } from 'fhir-ops/internal/sessions'
 import type { JWTPayload } from 'jose'
 import { algorithmsOf, checkParties, KEY_OPTIONS, keysOf, type JwtKeys } from './issuer-keys.js'
-import { signedPayload } from './signed-payload.js'
+import { signedPayload } from './jwt-verifier.js'
 import { checkHeader, jwtShape, type Replays } from './token-verifier.js'
 import { checkOptions, CLOCK, having, inputShape, TEXT, type InputShape } from 'fhir-ops/internal/input'
 

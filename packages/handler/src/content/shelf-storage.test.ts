@@ -3,7 +3,7 @@ import { memoryStorage } from 'fhir-ops/memory'
 import type { Condition, Indexer } from 'fhir-ops/storage'
 import { createScheduler } from 'fhir-ops/internal/context'
 import { describe, expect, it } from 'vitest'
-import { shelfStorage } from './shelf-storage.js'
+import { shelfStorage } from './definition-shelf.js'
 
 const TYPE = 'ValueSet'
 const RESOURCES = Array.from({ length: 20 }, (_, i) => ({

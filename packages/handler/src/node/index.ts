@@ -1,2 +1,9 @@
-export { configureServer, type ServerTimeouts } from './configure-server.js'
-export { startingListener, toKoaMiddleware, toNodeListener, type KoaContext, type NodeListener } from './listener.js'
+export {
+  configureServer,
+  type ServerTimeouts,
+  startingListener,
+  toKoaMiddleware,
+  toNodeListener,
+  type KoaContext,
+  type NodeListener,
+} from './listener.js'

@@ -4,8 +4,7 @@ import type { Route } from '../exchange.js'
 import type { Service } from '../service.js'
 import { PATH_PARAMETERS, publicContent, RESPONSES, schemasOf, SHARED_PARAMETERS } from './components.js'
 import { definedOperation, type DefinedOperation } from './operation-definition.js'
-import { operationNames, pathPlaces, type PathPlace } from './paths.js'
-import { routeOperation, TAGS } from './route-operation.js'
+import { operationNames, pathPlaces, type PathPlace, routeOperation, TAGS } from './route-operation.js'
 
 const DESCRIPTION =
   'FHIR R4 operations, stored resources and sessions. HEAD is answered wherever GET is, except for bots; OPTIONS needs no token. `_pretty=true` lays out answers below /fhir/R4.'
