@@ -1,6 +1,10 @@
 import { OperationError } from 'fhir-ops/errors'
 import type { Pace } from 'fhir-ops/internal/context'
-import { readStrictJson, type JsonObject } from 'fhir-ops/internal/json'
+import { readStrictJson, type JsonObject, isObject, objectAt, parseInPieces, stringAt } from 'fhir-ops/internal/json'
+import { sha256 } from '@noble/hashes/sha2.js'
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
+import type { Work } from 'fhir-ops/internal/work'
+import { isResourceId, storedResource, writableText, type StoredResource } from 'fhir-ops/storage'
 
 /** The error for an unavailable upstream. It contains nothing that the upstream sent (neither body nor address) and nothing that we sent. */
 export function unavailable(reason: string, retryAfterSeconds?: number): OperationError {
@@ -86,4 +90,101 @@ const LIMITS = { maxDepth: 128, maxMembers: 1_000_000 }
 function isJsonType(contentType: string): boolean {
   const type = (contentType.split(';')[0] ?? '').trim().toLowerCase()
   return type === 'application/fhir+json' || type === 'application/json'
+}
+
+/** Version metadata that the upstream sends outside the resource. */
+interface Stamp {
+  readonly type: string
+  /** The requested id. */
+  readonly id?: string
+  readonly headers?: Headers
+  /** The version to use if the resource does not state it. */
+  readonly versionId?: string | undefined
+}
+
+/**
+ * Returns the resource that the upstream sent, with numbers as written.
+ *
+ * @param text Well-formed JSON.
+ * @throws {OperationError} `storage-unavailable` if it has another type, another id than requested, or a version that is not a FHIR id.
+ */
+export async function resourceFrom(text: string, stated: Stamp, pace: Pace): Promise<StoredResource> {
+  const { type, id: expectedId, headers, versionId = versionOf(headers) } = stated
+  const resource = await pace.run(parseInPieces(text))
+  if (!isObject(resource) || stringAt(resource, 'resourceType') !== type) throw unavailable('sent another type of resource')
+  const id = stringAt(resource, 'id')
+  if (id === undefined || (expectedId !== undefined && id !== expectedId)) throw unavailable('sent another resource')
+  const meta = objectAt(resource, 'meta')
+  const otherVersion = versionId ?? (meta?.['versionId'] === undefined ? await pace.run(contentVersion(text)) : undefined)
+  const stamp = stampOf(meta, headers, otherVersion)
+  return storedResource({ type, id, ...stamp, text: laidOut(type, id, text) })
+}
+
+function stampOf(
+  meta: JsonObject | undefined,
+  headers: Headers | undefined,
+  otherVersion: string | undefined,
+): { readonly versionId: string; readonly lastUpdated: string } {
+  const said = meta?.['versionId'] ?? otherVersion
+  if (typeof said !== 'string' || !isResourceId(said)) throw unavailable('sent an invalid version')
+  return {
+    versionId: said,
+    lastUpdated: instantOf(stringAt(meta, 'lastUpdated') ?? headers?.get('last-modified') ?? undefined),
+  }
+}
+
+/**
+ * Makes a version from the text, for an upstream without versions: a different text must have a different version, because what is compiled from a
+ * definition is cached by version, and clients ask whether a version is still current.
+ */
+function* contentVersion(text: string): Work<string> {
+  const hash = sha256.create()
+  for (let from = 0; from < text.length;) {
+    // Do not split a surrogate pair.
+    const to = from + HASHED - ((text.charCodeAt(from + HASHED - 1) & 0xfc00) === 0xd800 ? 1 : 0)
+    hash.update(utf8ToBytes(text.slice(from, to)))
+    from = to
+    yield
+  }
+  return bytesToHex(hash.digest())
+}
+
+/** Number of characters hashed without a pause. */
+const HASHED = 64 * 1024
+
+/** Returns the version in the `ETag` header. */
+export function versionOf(headers: Headers | undefined): string | undefined {
+  return versionIn(headers?.get('etag') ?? undefined)
+}
+
+/** Returns the version in an entity tag, as FHIR writes it: `W/"3"`. */
+export function versionIn(etag: string | undefined): string | undefined {
+  const version = /^(?:W\/)?"([^"]*)"$/.exec(etag ?? '')?.[1]
+  return version !== undefined && isResourceId(version) ? version : undefined
+}
+
+/**
+ * Returns the version that a write created: from the entity tag, or else from the returned resource.
+ *
+ * @returns `undefined` if the upstream states none. @throws {OperationError} `storage-unavailable` for a version that is not a FHIR id.
+ */
+export function writtenVersion(etag: string | undefined, meta: JsonObject | undefined): string | undefined {
+  const version = versionIn(etag) ?? meta?.['versionId']
+  if (version === undefined) return undefined
+  if (typeof version !== 'string' || !isResourceId(version)) throw unavailable('sent an invalid version')
+  return version
+}
+
+/** Normalizes an instant to UTC with milliseconds; returns the beginning of 1970 if the upstream does not store times. */
+export function instantOf(text: string | undefined): string {
+  const time = Date.parse(text ?? '')
+  return new Date(Number.isNaN(time) ? 0 : time).toISOString()
+}
+
+function laidOut(type: string, id: string, text: string): string {
+  try {
+    return writableText(type, id, text)
+  } catch {
+    throw unavailable('sent a resource that cannot be kept')
+  }
 }

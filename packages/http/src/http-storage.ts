@@ -1,15 +1,28 @@
 import { OperationError } from 'fhir-ops/errors'
-import { createPace, createScheduler } from 'fhir-ops/internal/context'
+import { createPace, createScheduler, type Pace } from 'fhir-ops/internal/context'
 import { checkOptions, inputShape, type InputShape } from 'fhir-ops/internal/input'
 import { checkEntries, checkQuery } from 'fhir-ops/internal/storage'
-import { isResourceId, isResourceType, type Capabilities, type ResourceHistory, type Storage, type ReadResult } from 'fhir-ops/storage'
-import { jsonOf, unavailable } from './answer.js'
+import {
+  isResourceId,
+  isResourceType,
+  type Capabilities,
+  type ResourceHistory,
+  type Storage,
+  type ReadResult,
+  checkAddress,
+  checkLaidOut,
+  type DeleteEntry,
+  type PutEntry,
+  type WriteEntry,
+  type WriteResult,
+} from 'fhir-ops/storage'
+import { quoted } from 'fhir-ops/internal/errors'
+import { objectAt, stringAt, type JsonObject, objectsAt } from 'fhir-ops/internal/json'
+import { jsonOf, unavailable, resourceFrom, type Answer, instantOf, versionOf, writtenVersion } from './answer.js'
 import { createBreaker, createUpstream } from './upstream.js'
 import { historyUpstream, versionUpstream } from './history.js'
 import { HTTP_OPTIONS, settingsOf, type HttpSettings, type HttpStorageOptions } from './options.js'
 import { countUpstream, searchUpstream, type Reach } from './search.js'
-import { resourceFrom } from './stored-from.js'
-import { writeTogether, writeUpstream } from './write.js'
 
 const CAPABILITIES: Omit<Capabilities, 'atomic'> = { counts: true, preconditions: true, sorts: true }
 
@@ -95,4 +108,104 @@ function createGuard(): Guard {
       await Promise.allSettled(underWay)
     },
   }
+}
+
+/** Sends entries one after the other, without their index entries, because the upstream has its own index. */
+async function writeUpstream(reach: Reach, entries: readonly WriteEntry[]): Promise<readonly WriteResult[]> {
+  for (const entry of entries) checkEntry(entry)
+  const results: WriteResult[] = []
+  for (const entry of entries) results.push(await (entry.op === 'put' ? put(reach, entry) : remove(reach, entry)))
+  return results
+}
+
+/** @throws {OperationError} for an entry that must not be sent. */
+function checkEntry(entry: WriteEntry): void {
+  checkAddress(entry.type, entry.id)
+  checkLaidOut(entry)
+  // Versions have the form of ids; any other text cannot be current, and must not be put into a header.
+  if (typeof entry.ifVersion === 'string' && !isResourceId(entry.ifVersion)) throw conflict(entry)
+}
+
+async function put({ upstream, pace }: Reach, entry: PutEntry): Promise<WriteResult> {
+  const { type, id, text, ifVersion } = entry
+  const answer = await upstream.update(`${type}/${id}`, text, ifVersion)
+  if (isGone(answer) && typeof ifVersion === 'string') throw conflict(entry)
+  if (answer.status !== 200 && answer.status !== 201) throw refusal(answer, quoted(`${type}/${id}`))
+  const meta = objectAt(await writtenOf(entry, answer, pace), 'meta')
+  const versionId = writtenVersion(answer.headers.get('etag') ?? undefined, meta)
+  if (versionId === undefined) throw unavailable('does not report the version that it wrote')
+  const lastUpdated = instantOf(stringAt(meta, 'lastUpdated') ?? answer.headers.get('last-modified') ?? undefined)
+  return { type, id, versionId, lastUpdated, created: answer.status === 201 }
+}
+
+async function remove({ upstream }: Reach, entry: DeleteEntry): Promise<WriteResult> {
+  const { type, id, ifVersion } = entry
+  const answer = await upstream.remove(`${type}/${id}`, ifVersion)
+  if (isGone(answer) && ifVersion !== undefined) throw conflict(entry)
+  if (!isGone(answer) && answer.status !== 200 && answer.status !== 204) throw refusal(answer, quoted(`${type}/${id}`))
+  const versionId = isGone(answer) ? undefined : versionOf(answer.headers)
+  const lastUpdated = instantOf(answer.headers.get('last-modified') ?? answer.headers.get('date') ?? undefined)
+  return { type, id, lastUpdated, created: false, ...(versionId !== undefined && { versionId }) }
+}
+
+/** Returns the written resource, if the answer contains it; it may contain an outcome instead, or nothing. */
+async function writtenOf({ type, id }: PutEntry, answer: Answer, pace: Pace): Promise<JsonObject | undefined> {
+  if (answer.text === '') return undefined
+  const written = await jsonOf(answer, pace)
+  const writtenType = stringAt(written, 'resourceType')
+  if (writtenType === 'OperationOutcome' && type !== writtenType) return undefined
+  if (writtenType !== type || stringAt(written, 'id') !== id) throw unavailable('wrote another resource')
+  return written
+}
+
+/** The error if the upstream refuses a write, or does not confirm it. @param what Noun phrase for the message. */
+function refusal({ status }: Answer, what: string): OperationError {
+  if (status < 400) return unavailable('does not report whether the write was done')
+  if (status === 412) return new OperationError('version-conflict', `The current version of ${what} is not the expected one.`)
+  if (status === 409) return new OperationError('conflict', `The upstream FHIR server sees a conflict in ${what}.`)
+  if (status === 404 || status === 405) return new OperationError('not-supported', `The upstream FHIR server does not accept ${what}.`)
+  return new OperationError('resource-invalid', `The upstream FHIR server refuses ${what}.`)
+}
+
+/** True if the upstream does not have the resource. */
+function isGone({ status }: Answer): boolean {
+  return status === 404 || status === 410
+}
+
+function conflict({ type, id }: WriteEntry): OperationError {
+  return new OperationError('version-conflict', `The current version of ${quoted(`${type}/${id}`)} is not the expected one.`)
+}
+
+/** Sends the entries as one transaction, which the upstream executes in full or not at all. */
+async function writeTogether({ upstream, pace }: Reach, entries: readonly WriteEntry[]): Promise<readonly WriteResult[]> {
+  for (const entry of entries) checkEntry(entry)
+  const addresses = entries.map(({ type, id }) => `${type}/${id}`)
+  if (new Set(addresses).size < addresses.length) {
+    throw new OperationError('not-supported', 'A transaction of the upstream FHIR server may contain each resource once.')
+  }
+  if (entries.length === 0) return []
+  const answer = await upstream.transaction(`{"resourceType":"Bundle","type":"transaction","entry":[${entries.map(entryText).join(',')}]}`)
+  if (answer.status !== 200) throw refusal(answer, 'a resource of the transaction')
+  const parts = objectsAt(await jsonOf(answer, pace), 'entry')
+  if (parts.length !== entries.length) throw unavailable('sent another number of answers than it was asked for')
+  return entries.map((entry, at) => resultOf(entry, parts[at]))
+}
+
+/** Inserts the text of the resource unchanged, so that numbers keep their digits. */
+function entryText(entry: WriteEntry): string {
+  const { op, type, id, ifVersion } = entry
+  const condition = ifVersion === undefined ? {} : ifVersion === null ? { ifNoneMatch: '*' } : { ifMatch: `W/"${ifVersion}"` }
+  const request = JSON.stringify({ method: op === 'put' ? 'PUT' : 'DELETE', url: `${type}/${id}`, ...condition })
+  return op === 'put' ? `{"request":${request},"resource":${entry.text}}` : `{"request":${request}}`
+}
+
+function resultOf({ type, id, op }: WriteEntry, part: JsonObject | undefined): WriteResult {
+  const response = objectAt(part, 'response')
+  const status = (stringAt(response, 'status') ?? '').slice(0, 3)
+  if (!/^2\d\d$/.test(status)) throw unavailable('does not report the outcome of an entry')
+  const meta = objectAt(objectAt(part, 'resource'), 'meta')
+  const versionId = writtenVersion(stringAt(response, 'etag'), meta)
+  if (op === 'put' && versionId === undefined) throw unavailable('does not report the version that it wrote')
+  const lastUpdated = instantOf(stringAt(meta, 'lastUpdated') ?? stringAt(response, 'lastModified'))
+  return { type, id, lastUpdated, created: op === 'put' && status === '201', ...(versionId !== undefined && { versionId }) }
 }

@@ -2,10 +2,9 @@ import { quoted } from 'fhir-ops/internal/errors'
 import type { Pace } from 'fhir-ops/internal/context'
 import { isObject, objectsAt, parseInPieces, stringAt } from 'fhir-ops/internal/json'
 import type { Comparison, Condition, EntryTest, SearchPage, SearchQuery, SortKey, StoredResource } from 'fhir-ops/storage'
-import { unavailable, unsupported, type Answer } from './answer.js'
+import { unavailable, unsupported, type Answer, resourceFrom } from './answer.js'
 import { linkedPage, memberText, readBundlePage, readCursor, writeCursor, type ExpectedPage, type UpstreamPage } from './bundle-page.js'
 import type { HttpSettings } from './options.js'
-import { resourceFrom } from './stored-from.js'
 import type { Pair, Upstream } from './upstream.js'
 
 /** An upstream, with the settings for its calls. */
