@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline/promises'
 import { stripVTControlCharacters } from 'node:util'
 import { decodingUtf8 } from 'fhir-ops/internal/text'
+import { OperationError } from 'fhir-ops/errors'
 import { refusingPacked } from './files.js'
 import type { Engine } from './storage.js'
 
@@ -100,4 +101,44 @@ async function* promptedLines(completer: Completer): AsyncGenerator<string> {
   } finally {
     reader.close()
   }
+}
+
+/** Formats a number with the name of what it counts: `1 resource`, `2 resources`. */
+export function counted(count: number, thing: string): string {
+  return `${count} ${thing}${count === 1 ? '' : 's'}`
+}
+
+/** Formats rows as columns of equal width, two spaces apart, without trailing spaces. */
+export function table(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths: number[] = []
+  for (const row of rows) for (const [i, cell] of row.entries()) widths[i] = Math.max(widths[i] ?? 0, cell.length)
+  return rows.map((row) =>
+    row
+      .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  )
+}
+
+/** Ends a command with an exit status, without a message, because everything was already printed. */
+export class Exit extends Error {
+  override readonly name: string = 'Exit'
+  readonly status: number
+
+  constructor(status: number) {
+    super(`exit status ${status}`)
+    this.status = status
+  }
+}
+
+/** Converts a TypeError, by which packages refuse options, to a usage error; returns other errors unchanged. */
+export function wrongUse(cause: unknown): unknown {
+  return cause instanceof TypeError ? new OperationError('parameter-value', cause.message, { cause }) : cause
+}
+
+/** Resolves on the first SIGINT or SIGTERM. Later signals are ignored: npm repeats those that the terminal has already sent to all its processes. */
+export function interrupted(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => resolve())
+  })
 }

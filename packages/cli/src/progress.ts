@@ -1,6 +1,5 @@
 import { styleText } from 'node:util'
-import type { Io } from './io.js'
-import { counted } from './text.js'
+import { type Io, counted } from './io.js'
 
 /** The progress of a long task. */
 export interface ProgressState {

@@ -4,8 +4,7 @@ import { Option } from 'commander'
 import type { Coverage, Explanation } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import { coverageHtml, coverageLcov, explanationHtml } from 'fhir-ops/evaluate'
-import type { Io } from '../io.js'
-import { table } from '../text.js'
+import { type Io, table } from '../io.js'
 
 /** Output requested besides the result; true without a file. */
 export interface ClausesOptions {

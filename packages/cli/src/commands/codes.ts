@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
 import { objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
-import type { Io } from '../io.js'
-import { table } from '../text.js'
+import { type Io, table } from '../io.js'
 import { repeated } from './options.js'
 import {
   idOf,

@@ -1,22 +1,22 @@
 import { availableParallelism } from 'node:os'
+import { createWriteStream } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 import { Command, InvalidArgumentError } from 'commander'
 import { OperationError } from 'fhir-ops/errors'
-import { openEngine, withEngine, type Engine } from '../engine.js'
-import { Exit } from '../exit.js'
-import type { Io } from '../io.js'
-import { load, type LoadOptions, type LoadSummary } from '../load/loader.js'
-import { indexingThreads, prepare } from '../load/prepare.js'
-import { loadReports } from '../load/report.js'
-import { progressOn } from '../progress.js'
-import { filesIn, isStandardInput } from '../load/sources.js'
-import { readingInput, readingOf, type Reading } from '../load/reading.js'
-import { checkIsKept, wholeNumber, wordsOption } from './options.js'
-import { isResourceType } from 'fhir-ops/storage'
+import { isResourceType, allMatches, type Condition, type Storage } from 'fhir-ops/storage'
 import { resourceTypes } from 'fhir-ops/internal/storage'
 import { didYouMean, nearest } from 'fhir-ops/internal/text'
-import { counted } from '../text.js'
-import { exportResources, folder, lines } from '../export/export-resources.js'
+import { openEngine, withEngine, type Engine } from '../engine.js'
+import { Exit, type Io, counted } from '../io.js'
+import { load, type LoadOptions, type LoadSummary, loadReports } from '../load/loader.js'
+import { indexingThreads, prepare } from '../load/prepare.js'
+import { progressOn } from '../progress.js'
+import { filesIn, isStandardInput, readingInput, readingOf, type Reading } from '../load/sources.js'
 import { SAMPLE_PATH } from '../own-files.js'
+import { makeFolder } from '../files.js'
+import { checkIsKept, wholeNumber, wordsOption } from './options.js'
 
 interface LoadCommandOptions {
   readonly storage: string
@@ -142,4 +142,73 @@ function instant(text: string): number {
   const time = /^\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d))?$/.test(text) ? Date.parse(text) : Number.NaN
   if (Number.isNaN(time)) throw new InvalidArgumentError('It must be a date, or a time with seconds and zone.')
   return time
+}
+
+/** What to export, and the destination. */
+export interface ExportOptions {
+  readonly types: readonly string[]
+  /** Exports only resources written at this time or later, in milliseconds since 1970; all if absent. */
+  readonly since?: number | undefined
+  readonly sink: Sink
+  /** Called for each resource, with the number of resources so far. */
+  readonly onProgress?: (done: number) => void
+}
+
+/** Resources per page, which is how many are in memory at a time. */
+const PAGE = 500
+
+/**
+ * Passes the current resources to the sink, type by type, as texts with numbers as stored. Resources written meanwhile may
+ * or may not be included.
+ *
+ * @returns The number of resources of each type that has any.
+ */
+export async function exportResources(
+  storage: Storage,
+  { types, since, sink, onProgress }: ExportOptions,
+): Promise<ReadonlyMap<string, number>> {
+  const where: Condition = since === undefined ? { kind: 'and', conditions: [] } : { kind: 'lastUpdated', from: since }
+  const counts = new Map<string, number>()
+  let done = 0
+  async function* texts(type: string): AsyncGenerator<string> {
+    for await (const { text } of allMatches(storage, { type, where, limit: PAGE })) {
+      counts.set(type, (counts.get(type) ?? 0) + 1)
+      onProgress?.(++done)
+      yield text
+    }
+  }
+  for (const type of types) await sink(type, texts(type))
+  return counts
+}
+
+/** Receives the resources of a type, one text after the other. */
+export type Sink = (type: string, texts: AsyncIterable<string>) => Promise<void>
+
+/** Prints every resource as a line. */
+export function lines(out: (line: string) => void): Sink {
+  return async (_type, texts) => {
+    for await (const text of texts) out(text)
+  }
+}
+
+/** Writes a file `<Type>.ndjson` for each type that has resources. A file appears under its name when it is complete. */
+export async function folder(path: string): Promise<Sink> {
+  await makeFolder(path)
+  return async (type, texts) => {
+    const part = join(path, `${type}.ndjson.part`)
+    let isEmpty = true
+    async function* lineByLine(): AsyncGenerator<string> {
+      for await (const text of texts) {
+        isEmpty = false
+        yield `${text}\n`
+      }
+    }
+    try {
+      await pipeline(lineByLine, createWriteStream(part))
+      await (isEmpty ? rm(part) : rename(part, join(path, `${type}.ndjson`)))
+    } catch (error) {
+      await rm(part, { force: true })
+      throw error
+    }
+  }
 }

@@ -2,11 +2,9 @@ import { Command } from 'commander'
 import { jsonSchema } from 'fhir-ops/schema'
 import { generateSnapshot } from 'fhir-ops/snapshot'
 import { withEngine } from '../engine.js'
-import { Exit } from '../exit.js'
-import type { Io } from '../io.js'
+import { Exit, type Io, counted, table } from '../io.js'
 import { hintAbout, withHint } from '../known-names.js'
 import { readResource } from '../read-resource.js'
-import { counted, table } from '../text.js'
 import { loadOption, storageOption, wholeNumber } from './options.js'
 
 interface SchemaOptions {

@@ -6,8 +6,7 @@ import { OperationError } from 'fhir-ops/errors'
 import { backupSqlite } from '@fhir-ops/sqlite'
 import { startThread } from '../thread.js'
 import { existingSqliteFile, named } from '../storage.js'
-import type { Io } from '../io.js'
-import { Exit } from '../exit.js'
+import { type Io, Exit } from '../io.js'
 import { withProgress } from '../progress.js'
 
 /** `fhir-ops backup`. */

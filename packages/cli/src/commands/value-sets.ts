@@ -1,8 +1,7 @@
 import type { Command } from 'commander'
 import { OperationError } from 'fhir-ops/errors'
 import { objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
-import type { Io } from '../io.js'
-import { counted, table } from '../text.js'
+import { type Io, counted, table } from '../io.js'
 import { operationCommand, parameterAt, printAnswer, type OperationOptions } from './run-operation.js'
 import { closureOperation, compareOperation, expandOperation } from 'fhir-ops/internal/operations'
 

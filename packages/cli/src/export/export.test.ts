@@ -6,10 +6,9 @@ import { memoryStorage } from 'fhir-ops/memory'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { load } from '../load/loader.js'
 import { prepare } from '../load/prepare.js'
-import { readingOf } from '../load/reading.js'
-import { filesIn } from '../load/sources.js'
+import { readingOf, filesIn } from '../load/sources.js'
 import { run } from '../program.js'
-import { exportResources, folder, lines } from './export-resources.js'
+import { exportResources, folder, lines } from '../commands/load-and-export.js'
 
 let base = ''
 const at = (name: string): string => join(base, name)

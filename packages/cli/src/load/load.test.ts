@@ -9,11 +9,9 @@ import { memoryStorage } from 'fhir-ops/memory'
 import type { Storage } from 'fhir-ops/storage'
 import { r4 } from '@fhir-ops/r4'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { load, type LoadSummary } from './loader.js'
+import { load, type LoadSummary, loadReports } from './loader.js'
 import { indexingThreads, prepare } from './prepare.js'
-import { loadReports } from './report.js'
-import { readingInput, readingOf } from './reading.js'
-import { entriesIn, filesIn, linesIn, sourcesIn, textOf } from './sources.js'
+import { readingInput, readingOf, entriesIn, filesIn, linesIn, sourcesIn, textOf } from './sources.js'
 
 let folder = ''
 const at = (name: string): string => join(folder, name)

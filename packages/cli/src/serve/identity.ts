@@ -7,8 +7,7 @@ import {
   type SmartConfiguration,
 } from '@fhir-ops/handler'
 import { OperationError } from 'fhir-ops/errors'
-import type { Io } from '../io.js'
-import { wrongUse } from '../exit.js'
+import { wrongUse, type Io } from '../io.js'
 
 /** Issuers whose tokens `fhir-ops serve` accepts in addition to its own. */
 export interface IdentityOptions {

@@ -4,8 +4,7 @@ import { getSystemErrorMessage } from 'node:util'
 import { configureServer, startingListener } from '@fhir-ops/handler/node'
 import { OperationError } from 'fhir-ops/errors'
 import type { Engine } from '../engine.js'
-import { interrupted } from '../exit.js'
-import type { Io } from '../io.js'
+import { interrupted, type Io } from '../io.js'
 import { openService, type Service, type ServiceOptions } from './service.js'
 
 /** Options of `fhir-ops serve`. */

@@ -1,7 +1,9 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { cqlChecker, cqlLanguage, cqlOperations } from '@fhir-ops/cql'
 import { openWorkerTranslator } from '@fhir-ops/cql/node'
 import type { CqlTranslator } from '@fhir-ops/cql/translator'
-import { createHandler, type HandlerOptions, type TokenVerifier, type WriteChecks } from '@fhir-ops/handler'
+import { createHandler, type HandlerOptions, type TokenVerifier, type WriteChecks, OPERATIONS } from '@fhir-ops/handler'
 import { toNodeListener, type NodeListener } from '@fhir-ops/handler/node'
 import { openBotSandbox } from '@fhir-ops/bot-sandbox'
 import { createPlayground } from '@fhir-ops/playground'
@@ -9,11 +11,12 @@ import { measureOperations } from 'fhir-ops/evaluate'
 import type { Operation } from 'fhir-ops/operation'
 import { createBots } from 'fhir-ops/execute'
 import { openAuditStore, createSessions, type AuditStore, type Sessions } from 'fhir-ops/sessions'
-import { currentCallers, operationsOf, type DelegationOptions } from './delegation.js'
-import { devTokenVerifier } from './demo-user.js'
+import { delegated } from '@fhir-ops/http'
+import { OperationError } from 'fhir-ops/errors'
 import { openEngine, type Engine, type EngineOptions } from '../engine.js'
+import { type Io, wrongUse } from '../io.js'
+import { devTokenVerifier } from './demo-user.js'
 import { identityOf, type IdentityOptions } from './identity.js'
-import type { Io } from '../io.js'
 import { MCP_PATH, mcpListener } from './mcp-listener.js'
 
 /** Options of the service. */
@@ -203,4 +206,62 @@ function auditing({ log, audit }: ServiceOptions, { ctx, indexer }: Engine, io: 
 /** Deletes old sessions. A failure is reported, and the next attempt is a day later. */
 async function purge(sessions: Sessions, io: Io): Promise<void> {
   await sessions.purge().catch((error: unknown) => io.err(`old sessions could not be deleted: ${String(error)}`))
+}
+
+/** Options for delegating operations to another FHIR server. */
+interface DelegationOptions {
+  /** Operation names without the dollar sign. */
+  readonly delegate?: readonly string[]
+  /** Base of the other server. */
+  readonly delegateTo?: string
+  /** Code systems and canonicals for which the other server is asked directly. */
+  readonly remote?: readonly string[]
+  /** Calls it, and the server behind `--storage http:URL`, with the caller's token. */
+  readonly forwardToken?: boolean
+}
+
+/**
+ * Returns the operations to mount; delegated ones call the other server.
+ *
+ * @param callerToken Returns the token of the caller whose request is being served, if it is to be passed on.
+ * @throws {OperationError} `parameter-value` for options without an effect, and for operations that cannot be delegated.
+ */
+function operationsOf(
+  { delegate = [], delegateTo, remote = [] }: DelegationOptions,
+  callerToken?: () => string | undefined,
+): readonly Operation[] {
+  if ((delegateTo === undefined) !== (delegate.length === 0) || (remote.length > 0 && delegateTo === undefined)) {
+    throw new OperationError('parameter-value', '--delegate and --delegate-to must be given together; --remote needs both.')
+  }
+  if (delegateTo === undefined) return OPERATIONS
+  try {
+    return delegated(OPERATIONS, { baseUrl: delegateTo, delegate, remote, callerToken })
+  } catch (cause) {
+    throw wrongUse(cause)
+  }
+}
+
+/** The callers of current requests, for calls to an upstream server. */
+interface Callers {
+  /** Wraps a listener, so that each request is served in the context of its caller. */
+  readonly within: (listener: NodeListener) => NodeListener
+  /** Returns the token of the current request. */
+  readonly token: () => string | undefined
+  /** Returns a signal that is aborted when nobody waits for the answer to the current request any longer. */
+  readonly signal: () => AbortSignal | undefined
+}
+
+/** Creates the context store for the callers of a server. */
+function currentCallers(): Callers {
+  const callers = new AsyncLocalStorage<{ readonly token: string | undefined; readonly signal: AbortSignal }>()
+  return {
+    within: (listener) => (request: IncomingMessage, response: ServerResponse) => {
+      const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
+      const gone = new AbortController()
+      response.once('close', () => gone.abort())
+      callers.run({ token, signal: gone.signal }, () => listener(request, response))
+    },
+    token: () => callers.getStore()?.token,
+    signal: () => callers.getStore()?.signal,
+  }
 }

@@ -3,14 +3,13 @@ import type { Finding, JsonPatch } from 'fhir-ops/validate'
 import { OperationError } from 'fhir-ops/errors'
 import { isJson } from '../json-fault.js'
 import type { Source } from '../load/sources.js'
-import { fixText } from './json-text.js'
 import type { ResourceResult } from './report.js'
 
 /** Maximum number of rounds, because fixes may reveal what others can fix. */
 const MAX_ROUNDS = 5
 
 /** A text after all fixes, with the changes and the remaining findings. */
-export interface Fixed {
+interface Fixed {
   readonly text: string
   readonly diffs: readonly string[]
   readonly result: ResourceResult
@@ -78,4 +77,147 @@ export async function writeFixed(fixed: readonly { readonly source: Source; read
 async function writeLines(file: string, texts: ReadonlyMap<number, string>): Promise<void> {
   const lines = (await readFile(file, 'utf8')).split('\n')
   await writeFile(file, lines.map((line, index) => texts.get(index + 1) ?? line).join('\n'))
+}
+
+type PatchOperation = JsonPatch[number]
+
+/** JSON as written, including white space, so that a change leaves everything else unchanged. */
+type Value = Plain | Container
+
+interface Plain {
+  readonly kind: 'plain'
+  readonly text: string
+}
+
+interface Container {
+  readonly kind: 'object' | 'list'
+  readonly members: Member[]
+  /** White space inside an empty object or list. */
+  readonly empty: string
+}
+
+interface Member {
+  /** White space before the name, or before a list item. */
+  readonly before: string
+  /** Name in quotes, colon and white space; empty in a list. */
+  name: string
+  value: Value
+  /** White space up to the comma or bracket. */
+  after: string
+}
+
+/**
+ * Applies a fix to a text: removes, replaces or renames members, and wraps values in lists or unwraps them. Digits and layout of everything else stay
+ * unchanged.
+ *
+ * @param text Valid JSON.
+ * @throws {RangeError} if there is nothing at a pointer of the fix.
+ */
+export function fixText(text: string, fix: JsonPatch): string {
+  const root: Container = { kind: 'list', members: [readJson(text)], empty: '' }
+  const wrapped = listedBy(fix)
+  if (wrapped === undefined) for (const operation of fix) change(root, operation)
+  else wrap(memberAt(root, wrapped))
+  return root.members.map(written).join('')
+}
+
+/** Returns the pointer of a value that a fix wraps in a list: the fix moves the value aside, adds an empty list, and moves the value into it. */
+function listedBy(fix: JsonPatch): string | undefined {
+  const [first, second] = fix
+  return first?.op === 'move' && second?.op === 'add' && first.from === second.path && Array.isArray(second.value) ? first.from : undefined
+}
+
+function wrap(member: Member): void {
+  member.value = { kind: 'list', members: [{ before: '', name: '', value: member.value, after: '' }], empty: '' }
+}
+
+function change(root: Container, operation: PatchOperation): void {
+  if (operation.op === 'remove') remove(root, operation.path)
+  else if (operation.op === 'move') move(root, operation)
+  else memberAt(root, operation.path).value = { kind: 'plain', text: JSON.stringify(operation.value) }
+}
+
+function remove(root: Container, pointer: string): void {
+  const { members } = containerOf(root, pointer)
+  const index = members.indexOf(memberAt(root, pointer))
+  const last = members.at(index - 1)
+  const [removed] = members.splice(index, 1)
+  if (last !== undefined && removed !== undefined && index === members.length) last.after = removed.after
+}
+
+/** Renames a member, or replaces a list by its only item. */
+function move(root: Container, { from, path }: Extract<PatchOperation, { op: 'move' }>): void {
+  const member = memberAt(root, from)
+  if (from === `${path}/0`) memberAt(root, path).value = member.value
+  else member.name = member.name.replace(/^"(?:[^"\\]|\\.)*"/, JSON.stringify(keysOf(path).at(-1)))
+}
+
+function keysOf(pointer: string): readonly string[] {
+  return pointer.split('/').map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'))
+}
+
+function containerOf(root: Container, pointer: string): Container {
+  const { value } = memberAt(root, pointer.slice(0, pointer.lastIndexOf('/')))
+  if (value.kind === 'plain') throw new RangeError(`There is nothing in ${pointer}.`)
+  return value
+}
+
+/** Returns the member at a pointer; the empty pointer is that of the root's only member. */
+function memberAt(root: Container, pointer: string): Member {
+  let found = root.members[0]
+  for (const key of keysOf(pointer).slice(1)) {
+    const inner: Container | undefined = found?.value.kind === 'plain' ? undefined : found?.value
+    found = inner?.kind === 'list' ? inner.members[Number(key)] : inner?.members.find(({ name }) => nameIn(name) === key)
+  }
+  if (found === undefined) throw new RangeError(`There is nothing at ${pointer}.`)
+  return found
+}
+
+function nameIn(name: string): unknown {
+  return JSON.parse(name.slice(0, name.lastIndexOf(':')))
+}
+
+function written({ before, name, value, after }: Member): string {
+  return `${before}${name}${textOf(value)}${after}`
+}
+
+function textOf(value: Value): string {
+  if (value.kind === 'plain') return value.text
+  const inner = value.members.length === 0 ? value.empty : value.members.map(written).join(',')
+  return value.kind === 'object' ? `{${inner}}` : `[${inner}]`
+}
+
+const SPACE = /[ \t\r\n]*/y
+const STRING = /"(?:[^"\\]|\\.)*"/y
+const WORD = /[^ \t\r\n,\]}]+/y
+
+/** Parses the whole text as a member without a name. */
+function readJson(text: string): Member {
+  let at = 0
+  const take = (pattern: RegExp): string => {
+    pattern.lastIndex = at
+    const found = pattern.exec(text)?.[0] ?? ''
+    at += found.length
+    return found
+  }
+  const value = (): Value => {
+    const opening = text[at]
+    if (opening === '{' || opening === '[') return container(opening === '{' ? 'object' : 'list')
+    return { kind: 'plain', text: opening === '"' ? take(STRING) : take(WORD) }
+  }
+  const container = (kind: Container['kind']): Container => {
+    const members: Member[] = []
+    let before = ''
+    do {
+      at++
+      before = take(SPACE)
+      if (members.length === 0 && /[\]}]/.test(text[at] ?? '')) break
+      const name = kind === 'object' ? take(STRING) + take(SPACE) + text.slice(at, ++at) + take(SPACE) : ''
+      members.push({ before, name, value: value(), after: take(SPACE) })
+    } while (text[at] === ',')
+    at++
+    return { kind, members, empty: members.length === 0 ? before : '' }
+  }
+  const before = take(SPACE)
+  return { before, name: '', value: value(), after: text.slice(at) }
 }

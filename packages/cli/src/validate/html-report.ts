@@ -1,6 +1,5 @@
 import { FINDING_KINDS, type Finding } from 'fhir-ops/validate'
-import type { Io } from '../io.js'
-import { counted } from '../text.js'
+import { counted, type Io } from '../io.js'
 import { profileSummary, sourceLines, type Checked, type Report } from './report.js'
 
 /** Writes a page: a summary, then the findings of each file by kind, with the affected lines and a button for the fix. It loads and runs nothing. */

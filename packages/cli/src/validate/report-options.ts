@@ -1,9 +1,9 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { availableParallelism } from 'node:os'
 import type { Io } from '../io.js'
-import { githubReport, junitReport } from './annotation-reports.js'
+
 import { htmlReport } from './html-report.js'
-import { jsonReport, sarifReport } from './machine-reports.js'
+import { githubReport, jsonReport, junitReport, sarifReport } from './machine-reports.js'
 import type { Report } from './report.js'
 import { textReport } from './text-report.js'
 

@@ -1,6 +1,6 @@
 import type { ValidateResult } from 'fhir-ops/validate'
 import type { Source } from '../load/sources.js'
-import { table } from '../text.js'
+import { table } from '../io.js'
 
 /** The result of validating a resource; lines are those of the file. */
 export interface ResourceResult extends ValidateResult {

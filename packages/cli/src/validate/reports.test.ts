@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { run } from '../program.js'
-import { fixText } from './json-text.js'
+import { fixText } from './fix-source.js'
 import { changedFiles } from './input-files.js'
 
 let folder = ''

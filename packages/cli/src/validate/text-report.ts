@@ -1,7 +1,6 @@
 import { styleText } from 'node:util'
 import { FINDING_KINDS, type Finding } from 'fhir-ops/validate'
-import { counted } from '../text.js'
-import type { Io } from '../io.js'
+import { counted, type Io } from '../io.js'
 import { profileSummary, sourceLines, type Checked, type Report } from './report.js'
 
 type Style = Parameters<typeof styleText>[0]
