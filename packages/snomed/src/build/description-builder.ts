@@ -1,6 +1,11 @@
-import { ACCEPTABILITY, FLAG_ACTIVE, KINDS, TERM_CHUNK } from '../release/descriptions.js'
+import { foldTerm, wordsOf, countingOrder, displayColumns, FAR, wordPostings } from 'fhir-ops/internal/terminology'
+import { finished } from 'fhir-ops/internal/work'
+import { ACCEPTABILITY, FLAG_ACTIVE, KINDS, TERM_CHUNK, descriptionTable } from '../release/descriptions.js'
 import type { IdTable } from '../release/id-table.js'
 import { SCT } from '../sctid.js'
+import { gathered, bytesOf, sectionReader } from '../release/section-reader.js'
+import type { SnomedHeader } from '../release/header.js'
+import { displayDialect, displayTerm } from '../provider/texts.js'
 import {
   column,
   numbering,
@@ -10,12 +15,11 @@ import {
   componentRows,
   type ComponentRows,
   type SortedRows,
+  listSections,
 } from './column.js'
-import { withDisplays, wordSections } from './text-sections.js'
-import { gathered, bytesOf } from '../release/section-reader.js'
 
 /** Collects the rows of description and text definition files, then those of language reference sets. */
-export interface DescriptionBuilder {
+interface DescriptionBuilder {
   add(row: readonly string[]): void
   /** Adds a row of a language reference set; no more descriptions may be added afterwards. */
   addAcceptability(row: readonly string[]): void
@@ -103,7 +107,7 @@ function dialectColumns(components: ComponentRows): DialectColumns {
 }
 
 /** Descriptions in their original order, one per row. */
-export interface GatheredDescriptions {
+interface GatheredDescriptions {
   /** Number of concepts. */
   readonly size: number
   /** The effective rows, in ascending order of their ids, and these ids. */
@@ -188,4 +192,107 @@ function firstInChunk(offsets: Uint32Array, from: number, base: number): number 
 function copyWithin(chunk: Uint8Array, term: Uint8Array, at: number): void {
   const part = term.subarray(Math.max(0, -at), chunk.length - at)
   chunk.set(part, Math.max(0, at))
+}
+
+/** The terms from which words are taken. */
+interface SearchedTerms {
+  /** Number of concepts. */
+  readonly size: number
+  /** Where the descriptions of each concept start. */
+  readonly start: Uint32Array
+  readonly isSearched: (row: number) => boolean
+  /** Returns a term as UTF-8. */
+  readonly term: (row: number) => Uint8Array
+}
+
+/** Makes the section of words: each word with the concepts that contain it, in the order of UTF-16 code units. */
+function* wordSections(terms: SearchedTerms): Iterable<Section> {
+  const { words, word, concept } = conceptsByWord(terms)
+  const sorted = words.map((text, number) => ({ text, number })).sort((a, b) => (a.text < b.text ? -1 : 1))
+  const places = new Uint32Array(words.length)
+  const offsets = column()
+  const texts = textColumn()
+  offsets.push(0)
+  for (const [place, { text, number }] of sorted.entries()) {
+    places[number] = place
+    texts.push(text)
+    offsets.push(texts.all().length)
+  }
+  yield ['words.start', bytesOf(offsets.values())]
+  yield ['words.text', texts.all()]
+  yield* listSections('words.concepts', gathered(words.length, { places: word.map((number) => places[number] ?? 0), items: concept }))
+}
+
+interface WordUses {
+  /** Words in the order of their first use. */
+  readonly words: readonly string[]
+  /** For each use, the number of the word and the concept, in ascending order of concepts. */
+  readonly word: Uint32Array
+  readonly concept: Uint32Array
+}
+
+function conceptsByWord({ size, start, isSearched, term }: SearchedTerms): WordUses {
+  const decoder = new TextDecoder()
+  const words = numbering()
+  const [word, concepts] = [column(), column()]
+  for (let concept = 0; concept < size; concept++) {
+    const rows = range(start[concept] ?? 0, start[concept + 1] ?? 0).filter(isSearched)
+    for (const text of new Set(rows.flatMap((row) => wordsOf(foldTerm(decoder.decode(term(row))))))) {
+      word.push(words.numberOf(text))
+      concepts.push(concept)
+    }
+  }
+  return { words: words.texts, word: word.values(), concept: concepts.values() }
+}
+
+function range(from: number, to: number): readonly number[] {
+  return Array.from({ length: to - from }, (_, i) => from + i)
+}
+
+/** The members of the header that are needed to read descriptions. */
+type DescriptionHeader = Pick<SnomedHeader, 'languages' | 'dialects' | 'modules' | 'termChunk'>
+
+/** Yields the sections of descriptions, followed by those with the order of displays. */
+function* withDisplays(sections: Iterable<Section>, header: DescriptionHeader, size: number): Iterable<Section> {
+  const written = new Map<string, Uint8Array>()
+  for (const section of sections) {
+    written.set(...section)
+    yield section
+  }
+  const reader = sectionReader({ section: (name) => written.get(name) ?? new Uint8Array() })
+  const texts = { descriptions: descriptionTable(reader, header), header }
+  const dialect = displayDialect(texts)
+  // Longer displays do not fit into the columns, and no search term may be that long.
+  const display = (concept: number): string => foldTerm(displayTerm(texts, concept, dialect)).slice(0, FAR - 1)
+  yield* displaySections(Array.from({ length: size }, (_, concept) => display(concept)))
+}
+
+/** @param displays Folded displays. A system that is too large gets no order. */
+function* displaySections(displays: readonly string[]): Iterable<Section> {
+  const lengths = { at: (concept: number) => Math.min(displays[concept]?.length ?? 0, FAR), length: () => displays.length }
+  const byLength = finished(countingOrder(lengths, FAR + 1, undefined))
+  const postings = finished(wordPostings(byLength.order, (concept) => ({ display: displays[concept] ?? '', others: [] })))
+  const columns = finished(displayColumns(displays, postings))
+  if (columns === undefined) return
+  yield* wordTexts(postings.texts)
+  yield ['display.words.concepts.start', bytesOf(postings.starts)]
+  yield ['display.words.concepts', bytesOf(postings.concepts)]
+  yield ['display.words.places', bytesOf(postings.places)]
+  yield ['display.concepts.start', bytesOf(columns.words.starts)]
+  yield ['display.concepts.words', bytesOf(columns.words.words)]
+  yield ['display.concepts.places', bytesOf(columns.words.places)]
+  yield ['display.order', bytesOf(columns.byDisplay)]
+  yield ['display.length', bytesOf(columns.lengths)]
+}
+
+function* wordTexts(words: readonly string[]): Iterable<Section> {
+  const offsets = column()
+  const texts = textColumn()
+  offsets.push(0)
+  for (const word of words) {
+    texts.push(word)
+    offsets.push(texts.all().length)
+  }
+  yield ['display.words.start', bytesOf(offsets.values())]
+  yield ['display.words.text', texts.all()]
 }

@@ -3,12 +3,11 @@ import { and, or, type Bitmap } from 'fhir-ops/terminology'
 import { emptyBitmap } from 'fhir-ops/internal/bits'
 import type { Work } from 'fhir-ops/internal/work'
 import { filterWords } from 'fhir-ops/internal/terminology'
-import { DIALECTS } from '../dialects.js'
+import { DIALECTS } from '../provider/texts.js'
 import { ACCEPTABILITY } from '../release/descriptions.js'
 import { SCT } from '../sctid.js'
 import { conceptsIn, tested, testsOf, type EclScope, type FilterScope } from './ecl-scope.js'
-import { termTest, wordsOfTerm } from './text-match.js'
-import { compares } from './refinement-test.js'
+import { termTest, wordsOfTerm, compares } from './refinement-test.js'
 
 type RowTest = (row: number) => boolean
 

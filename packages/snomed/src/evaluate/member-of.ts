@@ -5,9 +5,8 @@ import type { Work } from 'fhir-ops/internal/work'
 import type { RefsetHeader } from '../release/header.js'
 import { testsOf, type EclScope, type FilterScope } from './ecl-scope.js'
 import type { RefsetRow } from '../release/refset-table.js'
-import { textTest } from './refinement-test.js'
+import { textTest, termTest } from './refinement-test.js'
 import { compareTimes, componentTest } from './description-filter.js'
-import { termTest } from './text-match.js'
 
 /** Returns the members of reference sets, or the concepts in any of the named fields. A concept that is not a reference set has no members. */
 export function* membersOfRefsets(scope: EclScope, refsets: Bitmap, sub: SubConstraint): Work<Bitmap> {

@@ -1,9 +1,8 @@
 import type { JsonObject } from 'fhir-ops/internal/json'
 import type { ConceptText } from 'fhir-ops/internal/terminology'
-import { dialectTag } from '../dialects.js'
 import { ACCEPTABILITY, KINDS, type DescriptionTable } from '../release/descriptions.js'
-import type { SnomedHeader } from '../release/header.js'
 import type { SnomedIndex } from '../release/snomed-index.js'
+import type { SnomedHeader } from '../release/header.js'
 import { SCT, SNOMED } from '../sctid.js'
 
 /** The dialect of displays. */
@@ -15,7 +14,7 @@ export interface DisplayDialect {
 }
 
 /** Where displays are read from. */
-export interface DisplaySource {
+interface DisplaySource {
   readonly descriptions: DescriptionTable
   readonly header: Pick<SnomedHeader, 'dialects'>
 }
@@ -86,3 +85,41 @@ export function definitionOf({ descriptions }: SnomedIndex, concept: number): st
 
 const FULLY_SPECIFIED_NAME: JsonObject = { system: SNOMED, code: SCT.fullySpecifiedName, display: 'Fully specified name' }
 const SYNONYM: JsonObject = { system: SNOMED, code: SCT.synonym, display: 'Synonym' }
+
+/** Ids of language reference sets by dialect alias. @see https://confluence.ihtsdotools.org/display/DOCECL/Appendix+C+-+Dialect+Aliases */
+export const DIALECTS: ReadonlyMap<string, string> = new Map([
+  ['en-us', '900000000000509007'],
+  ['en-gb', '900000000000508004'],
+  ['da-dk', '554461000005103'],
+  ['en-au', '32570271000036106'],
+  ['en-ca', '19491000087109'],
+  ['en-ie', '21000220103'],
+  ['en-nz', '271000210107'],
+  ['es', '448879004'],
+  ['es-ar', '450828004'],
+  ['es-uy', '5641000179103'],
+  ['et-ee', '71000181105'],
+  ['de', '722130004'],
+  ['fr', '722131000'],
+  ['fr-be', '21000172104'],
+  ['fr-ca', '20581000087109'],
+  ['ja', '722129009'],
+  ['nb-no', '61000202103'],
+  ['nn-no', '91000202106'],
+  ['nl-be', '31000172101'],
+  ['nl-nl', '31000146106'],
+  ['sv-se', '46011000052107'],
+  ['zh', '722128001'],
+])
+
+const TAGS: ReadonlyMap<string, string> = new Map(Array.from(DIALECTS, ([alias, id]) => [id, tagOf(alias)]))
+
+/** Returns the dialect tag of a language reference set, such as `en-US`; `undefined` if it has no known alias. */
+function dialectTag(refsetId: string): string | undefined {
+  return TAGS.get(refsetId)
+}
+
+function tagOf(alias: string): string {
+  const [language = '', region] = alias.split('-')
+  return region === undefined ? language : `${language}-${region.toUpperCase()}`
+}
