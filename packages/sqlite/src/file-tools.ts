@@ -4,7 +4,7 @@ import { OperationError } from 'fhir-ops/errors'
 import { storageFailure } from './database/failure.js'
 import { textOf, type SqliteDriver } from './database/driver.js'
 import { openToRead } from './database/node-file.js'
-import { sql } from './database/sql.js'
+import { sql } from './database/connection.js'
 
 const MAX_PAGES = 0x7fffffff
 

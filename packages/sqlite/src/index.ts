@@ -1,5 +1,4 @@
 export { backupSqlite, checkSqlite } from './file-tools.js'
 export type { SqliteConnection, SqliteStatement, SqliteValue } from './database/connection.js'
 export { openSqlite, openSqliteToFill, type OpenSqliteOptions, type SqliteFile } from './open-sqlite.js'
-export { sqliteConceptStore, sqliteSessionStore, sqliteStorage } from './sqlite-storage.js'
-export type { SqliteStorageOptions } from './stores.js'
+export { sqliteConceptStore, sqliteSessionStore, sqliteStorage, type SqliteStorageOptions } from './stores.js'

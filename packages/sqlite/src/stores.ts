@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import { createResourceCache, resourceOf, type LookUp } from '@fhir-ops/sql'
-import { AMOUNT, CLOCK, FLAG, type MemberKind } from 'fhir-ops/internal/input'
+import { AMOUNT, CLOCK, FLAG, type MemberKind, checkOptions, having, inputShape, type InputShape } from 'fhir-ops/internal/input'
 import { checkEntries, checkQuery, checkScan, type ScanItem, type StagedSystem } from 'fhir-ops/internal/storage'
 import type {
   Capabilities,
@@ -12,7 +13,8 @@ import type {
   ConceptStore,
   SystemToStore,
 } from 'fhir-ops/storage'
-import type { Executor } from './commands/command.js'
+import { OperationError } from 'fhir-ops/errors'
+import { type Executor, inThread } from './commands/command.js'
 import { readChanges } from './commands/changes.js'
 import { historyPageOf, readHistory, readVersion, versionOf } from './commands/history.js'
 import { packedEntry, writeEntries } from './commands/write-entries.js'
@@ -31,9 +33,10 @@ import {
   putUser,
   readUser,
 } from './commands/session-commands.js'
-import { randomUUID } from 'node:crypto'
-import { OperationError } from 'fhir-ops/errors'
 import { hasSystem, listSystems, publishSystem, putSection, readSection, removeSystem, stageSystem } from './commands/concept-commands.js'
+import type { SqliteConnection } from './database/connection.js'
+import { sqliteDriver, type SqliteDriver } from './database/driver.js'
+import { migrate } from './database/migrations.js'
 
 const CAPABILITIES: Capabilities = { atomic: true, counts: true, preconditions: true, sorts: true, contained: true }
 
@@ -181,4 +184,38 @@ async function staged(executor: Executor, system: SystemToStore): Promise<Staged
     },
     discard: async () => void (await executor.call(removeSystem, stored.key)),
   }
+}
+
+const SHAPE: InputShape = inputShape<SqliteStorageOptions>(STORAGE_OPTIONS)
+
+/**
+ * Creates a storage in a SQLite database over the caller's connection (`node:sqlite` or better-sqlite3). Every call runs synchronously in the calling
+ * thread and blocks it; a write blocks until it is flushed. For servers, `openSqlite` is the better choice. The durability of writes depends on the
+ * connection's `journal_mode` and `synchronous`. `close` closes the connection.
+ *
+ * @throws {OperationError} `storage-damaged` if the database is not SQLite, or was not created by this adapter.
+ * @throws {TypeError} for anything but such a connection, and for an option that is unknown or of another type.
+ */
+export function sqliteStorage(connection: SqliteConnection, options: SqliteStorageOptions = {}): Storage {
+  checkOptions('sqliteStorage', SHAPE, options)
+  return storageOn(inThread(migrated(connection)), options)
+}
+
+/** Creates a store of users and sessions in a SQLite database over the caller's connection; otherwise as `sqliteStorage`. */
+export function sqliteSessionStore(connection: SqliteConnection): SessionStore {
+  return sessionStoreOn(inThread(migrated(connection)))
+}
+
+/** Creates a store of imported code systems in a SQLite database over the caller's connection; otherwise as `sqliteStorage`. */
+export function sqliteConceptStore(connection: SqliteConnection): ConceptStore {
+  return conceptStoreOn(inThread(migrated(connection)))
+}
+
+const CONNECTION = having('an open SQLite database', ['exec', 'prepare', 'function', 'close'])
+
+function migrated(connection: SqliteConnection): SqliteDriver {
+  if (!CONNECTION.is(connection)) throw new TypeError(`The connection must be ${CONNECTION.words}. openSqlite takes the path of a file.`)
+  const db = sqliteDriver(connection)
+  migrate(db)
+  return db
 }

@@ -2,7 +2,7 @@ import type { StorageChanges } from 'fhir-ops/storage'
 import type { ChangedAddress } from 'fhir-ops/internal/storage'
 import type { Command } from './command.js'
 import { numberOf, snapshot, textOf, type Row, type SqliteDriver } from '../database/driver.js'
-import { sql } from '../database/sql.js'
+import { sql } from '../database/connection.js'
 import { endOfLog, isInLog, MAX_CHANGES, type LogPlace } from '../sets/change-log.js'
 
 /** Reads what was put or deleted since a mark, from a log written by triggers. It is complete, whichever program writes and however long that takes. */

@@ -2,7 +2,7 @@ import { OperationError } from 'fhir-ops/errors'
 import type { StoredSystem } from 'fhir-ops/storage'
 import type { Command } from './command.js'
 import { numberOf, textOf, type Row } from '../database/driver.js'
-import { sql } from '../database/sql.js'
+import { sql } from '../database/connection.js'
 
 const COLUMNS = sql`url, version, format, concepts, header, key`
 

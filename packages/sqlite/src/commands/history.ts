@@ -3,7 +3,7 @@ import { historyCursor, readHistoryCursor, storedResource, versionNumber, type H
 import type { HistoryPeriod, HistoryPosition, HistoryItem } from 'fhir-ops/internal/storage'
 import type { Command } from './command.js'
 import { numberOf, snapshot, textOf, type Row, type SqliteDriver } from '../database/driver.js'
-import { sql, type Sql } from '../database/sql.js'
+import { sql, type Sql } from '../database/connection.js'
 
 /** A version as read from the database; plain data. */
 export interface VersionRow {

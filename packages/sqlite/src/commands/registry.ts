@@ -1,7 +1,7 @@
 import type { Command } from './command.js'
 import { publishSystem, putSection, removeSystem, stageSystem } from './concept-commands.js'
 import { readHistory } from './history.js'
-import { makeIndexesLeftOut } from '../database/index-making.js'
+import { makeIndexesLeftOut } from '../database/migrations.js'
 import { scanPage } from '../search/scan.js'
 import { countMatches, searchPage } from '../search/search-page.js'
 import { addSession, changeSession, endOthers, purgeSessions, useOnce, changeUser, putUser } from './session-commands.js'

@@ -9,9 +9,8 @@ import {
   type WriteEntry,
   type WriteResult,
 } from 'fhir-ops/storage'
-import type { SqliteValue } from '../database/connection.js'
+import { type SqliteValue, sql } from '../database/connection.js'
 import { numberOf, type SqliteDriver } from '../database/driver.js'
-import { sql } from '../database/sql.js'
 import { entriesOf, paramKey } from '../search/entry-sql.js'
 import type { Command } from './command.js'
 

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 import { sqliteDriver } from './driver.js'
-import { sql } from './sql.js'
+import { sql } from './connection.js'
 
 const CHARACTERS = 100_000
 const STATEMENTS = 11

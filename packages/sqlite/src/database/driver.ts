@@ -1,8 +1,7 @@
 import { OperationError } from 'fhir-ops/errors'
 import { LRUCache } from 'lru-cache'
-import { addFunctions, visiting, type SqliteConnection, type SqliteStatement, type SqliteValue } from './connection.js'
+import { addFunctions, visiting, type SqliteConnection, type SqliteStatement, type SqliteValue, sql, type Sql } from './connection.js'
 import { storageFailure } from './failure.js'
-import { sql, type Sql } from './sql.js'
 
 /** A row as an array of the selected columns. */
 export type Row = readonly SqliteValue[]

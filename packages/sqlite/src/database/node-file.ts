@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { OperationError } from 'fhir-ops/errors'
 import { sqliteDriver, type SqliteDriver } from './driver.js'
 import { storageFailure } from './failure.js'
-import { sql } from './sql.js'
+import { sql } from './connection.js'
 
 /** Options for opening a database file; plain data, because they are sent to threads. */
 export interface FileOptions {

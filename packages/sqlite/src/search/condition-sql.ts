@@ -1,7 +1,8 @@
 import { joined } from '@fhir-ops/sql'
 import { placesOf, type Condition, type SearchQuery, type Comparison, type EntryTest } from 'fhir-ops/storage'
+import { balanced, sql, type Sql } from '../database/connection.js'
+import { numberOf, type SqliteDriver } from '../database/driver.js'
 import { entriesOf, inTime, keyPasses, keysOfTest, paramKey } from './entry-sql.js'
-import { balanced, sql, type Sql } from '../database/sql.js'
 
 /** A condition that does not combine others. */
 type Leaf = Exclude<Condition, { readonly kind: 'and' | 'or' | 'not' }>
@@ -35,7 +36,7 @@ export function keysWhere(type: string, condition: Condition): Sql | undefined {
 }
 
 /** The resource that a condition is tested for, and how. */
-export interface Asking {
+interface Asking {
   /** SQL expression of the resource's key, including the table name. */
   readonly key: Sql
   /** Tests the entries of each resource instead of reading all keys that meet the condition. Faster if only few resources are tested. */
@@ -146,7 +147,7 @@ function keysReferredBy(type: string, { param, query }: Extract<Leaf, { kind: 'r
 }
 
 /** Rank of a condition; the lower, the fewer keys it is likely to leave. */
-export function rankOf(condition: Condition): number {
+function rankOf(condition: Condition): number {
   switch (condition.kind) {
     case 'id':
       return 0
@@ -197,4 +198,46 @@ function wantingOf(condition: Condition): Wanting | undefined {
 function testOf(group: readonly Wanting[]): readonly EntryTest[] {
   const operands = group.map(({ value }) => value)
   return group.slice(0, 1).map(({ param, others }) => ({ kind: 'entry', param, all: [...others, { field: 'value', op: 'in', operands }] }))
+}
+
+/** Up to this number of resources, a condition is tested for each instead of being compared with all keys that meet it. */
+export const FEW_TO_ASK = 10_000
+/** Number of conditions that are examined; later ones are seldom better. */
+const MAX_LOOKED_AT = 8
+
+/** A query reduced to the keys of resources that may match. */
+interface Narrowed {
+  /** Keys that meet one of the conditions; a key may occur several times. */
+  readonly keys: Sql
+  /** The remaining conditions. */
+  readonly others: Condition
+}
+
+/**
+ * Narrows a query with several conditions to the condition that the fewest resources meet, if these are few. Counts index entries for that,
+ * each time no further than to the lowest count so far. SQLite's estimates do not help, because the values of entries depend on their parameter.
+ */
+export function narrowest(db: SqliteDriver, { type, where }: Pick<SearchQuery, 'type' | 'where'>, few: number): Narrowed | undefined {
+  const conditions = conjuncts(where)
+  if (conditions.length < 2) return undefined
+  let found: Narrowed | undefined
+  let fewest = few + 1
+  for (const condition of conditions.toSorted((a, b) => rankOf(a) - rankOf(b)).slice(0, MAX_LOOKED_AT)) {
+    const keys = keysWhere(type, condition)
+    const count = keys === undefined ? fewest : countUpTo(db, keys, fewest)
+    if (keys === undefined || count >= fewest) continue
+    fewest = count
+    found = { keys, others: { kind: 'and', conditions: conditions.filter((other) => other !== condition) } }
+  }
+  return found
+}
+
+/** Counts keys, up to `most`. */
+export function countUpTo(db: SqliteDriver, keys: Sql, most: number): number {
+  return numberOf(db.get(sql`SELECT count(*) FROM (SELECT 1 FROM (${keys}) LIMIT ${Math.max(0, most)})`)?.[0])
+}
+
+/** Returns the conditions that must all hold. */
+export function conjuncts(where: Condition): readonly Condition[] {
+  return where.kind === 'and' ? where.conditions.flatMap(conjuncts) : [where]
 }

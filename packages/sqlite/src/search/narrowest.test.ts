@@ -3,7 +3,7 @@ import { writableText, type Condition, type IndexEntry, type PutEntry } from 'fh
 import { beforeAll, describe, expect, it } from 'vitest'
 import { sqliteDriver } from '../database/driver.js'
 import { sqliteStorage } from '../index.js'
-import { FEW_TO_ASK } from './narrowest.js'
+import { FEW_TO_ASK } from './condition-sql.js'
 import { createKeptSets } from '../sets/kept-sets.js'
 import { countOf } from './search-page.js'
 

@@ -3,7 +3,7 @@ import type { Condition, SearchQuery, SortKey } from 'fhir-ops/storage'
 import { meets } from './condition-sql.js'
 import { textOf, type Row, type SqliteDriver } from '../database/driver.js'
 import { rowsInOrder, sortColumns } from './entry-sql.js'
-import { sql, type Sql } from '../database/sql.js'
+import { sql, type Sql } from '../database/connection.js'
 
 /** The part of the matches to return. */
 export interface Cut {

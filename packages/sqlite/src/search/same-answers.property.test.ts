@@ -10,7 +10,7 @@ import { answerOf, entryOf, historyOf, scanOf, versionsOf } from '../../../core/
 import { sqliteDriver } from '../database/driver.js'
 import { sqliteStorage } from '../index.js'
 import { createKeptSets } from '../sets/kept-sets.js'
-import { FEW_TO_ASK } from './narrowest.js'
+import { FEW_TO_ASK } from './condition-sql.js'
 import { countOf, pageOfMatches, type Bounds } from './search-page.js'
 
 const NONE_KEPT = createKeptSets({ times: Infinity })

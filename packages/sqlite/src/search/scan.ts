@@ -5,14 +5,12 @@ import type { Referring } from 'fhir-ops/internal/storage'
 import type { Command } from '../commands/command.js'
 import { rowOf } from '../commands/resource-row.js'
 import { numberOf, snapshot, textOf, type Row, type SqliteDriver } from '../database/driver.js'
-import { asking } from '../database/connection.js'
-import { sql, type Sql } from '../database/sql.js'
+import { asking, sql, type Sql } from '../database/connection.js'
 import { keptReferrers, matchingSet } from '../sets/matching-set.js'
-import type { Referrers } from '../sets/referrers.js'
+import type { Referrers } from '../sets/reference-column.js'
 import { setsOf } from '../sets/kept-sets.js'
-import { meets } from './condition-sql.js'
+import { meets, conjuncts } from './condition-sql.js'
 import { inTime, paramKey } from './entry-sql.js'
-import { conjuncts } from './narrowest.js'
 
 /** A resource of a scan as read from the database; plain data. */
 export interface ScanRow {

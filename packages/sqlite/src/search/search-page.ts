@@ -4,13 +4,11 @@ import type { Condition, SearchQuery } from 'fhir-ops/storage'
 import type { Command } from '../commands/command.js'
 import { COLUMNS, rowOf } from '../commands/resource-row.js'
 import { numberOf, snapshot, textOf, type Row, type SqliteDriver } from '../database/driver.js'
-import { sql, type Sql } from '../database/sql.js'
+import { sql, type Sql, asking } from '../database/connection.js'
 import { type KeptSets, setsOf } from '../sets/kept-sets.js'
 import { matchingSet, idOrder } from '../sets/matching-set.js'
-import { keysAmong, keysWhere, matchingKeys, meets } from './condition-sql.js'
+import { keysAmong, keysWhere, matchingKeys, meets, countUpTo, FEW_TO_ASK, narrowest } from './condition-sql.js'
 import { fewRows, positionOf, rowsInTurn, type Cut } from './rows-in-turn.js'
-import { countUpTo, FEW_TO_ASK, narrowest } from './narrowest.js'
-import { asking } from '../database/connection.js'
 
 /** A page as read from the database; plain data. */
 export interface PageRows {

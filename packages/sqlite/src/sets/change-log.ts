@@ -1,6 +1,6 @@
 import type { IndexEntry } from 'fhir-ops/storage'
 import { numberOf, textOf, type Row, type SqliteDriver } from '../database/driver.js'
-import { sql, type Sql } from '../database/sql.js'
+import { sql, type Sql } from '../database/connection.js'
 
 /** A position in the log of changes. `mark` distinguishes the log from that of a restored copy that has been continued. */
 export interface LogPlace {

@@ -2,12 +2,19 @@ import { addBit, emptyBits, type Bits, countBits, firstWhere, hasBit, membersOf,
 import { satisfies } from 'fhir-ops/internal/storage'
 import type { Condition, EntryTest } from 'fhir-ops/storage'
 import type { SqliteDriver } from '../database/driver.js'
-import { sql, type Sql } from '../database/sql.js'
+import { sql, type Sql } from '../database/connection.js'
 import { inTime, keysOfTest } from '../search/entry-sql.js'
 import type { ChangedResource, Changes } from './change-log.js'
 import { readIdOrder, type IdOrder } from './id-order.js'
-import { changedColumn, readColumn, type ReferenceColumn, type References } from './reference-column.js'
-import { readReferrers, type Referrers, type Referring } from './referrers.js'
+import {
+  changedColumn,
+  readColumn,
+  type ReferenceColumn,
+  type References,
+  readReferrers,
+  type Referrers,
+  type Referring,
+} from './reference-column.js'
 
 /** A cached part from which queries are answered. */
 export type Part = PartSet | PartOrder | ({ readonly kind: 'references' } & References) | PartReferrers

@@ -3,12 +3,11 @@ import { LRUCache } from 'lru-cache'
 import type { Bits } from 'fhir-ops/internal/bits'
 import { createFrequency } from 'fhir-ops/internal/storage'
 import { numberOf, type SqliteDriver } from '../database/driver.js'
-import { sql } from '../database/sql.js'
+import { sql } from '../database/connection.js'
 import { changesBetween, endOfLog, type LogPlace } from './change-log.js'
 import type { IdOrder } from './id-order.js'
 import { leastBytes, readPart, type KeptPart, type Part } from './kept-part.js'
-import type { ReferenceColumn } from './reference-column.js'
-import type { Referrers } from './referrers.js'
+import type { ReferenceColumn, Referrers } from './reference-column.js'
 
 /** Cached parts by key, for one state of the database. */
 export interface Parts {

@@ -5,7 +5,7 @@ import type { SqliteDriver } from '../database/driver.js'
 import type { IdOrder } from './id-order.js'
 import type { KeptSets, Parts } from './kept-sets.js'
 import type { Part, PartReferrers } from './kept-part.js'
-import type { Referrers } from './referrers.js'
+import type { Referrers } from './reference-column.js'
 
 type Matching = Pick<SearchQuery, 'type' | 'where'>
 

@@ -1,7 +1,17 @@
-import { addBit, createNumbers, emptyBits, hasBit, visitMembers, type Bits } from 'fhir-ops/internal/bits'
+import {
+  addBit,
+  createNumbers,
+  emptyBits,
+  hasBit,
+  visitMembers,
+  type Bits,
+  firstWhere,
+  membersOf,
+  type Numbers,
+} from 'fhir-ops/internal/bits'
 import type { IndexEntry } from 'fhir-ops/storage'
 import { numberOf, type SqliteDriver } from '../database/driver.js'
-import { sql } from '../database/sql.js'
+import { sql } from '../database/connection.js'
 import { inTime, paramKey } from '../search/entry-sql.js'
 import type { Changes } from './change-log.js'
 
@@ -16,7 +26,7 @@ export interface ReferenceColumn {
 }
 
 /** Receives a reference. */
-export type VisitReference = (source: number, target: number) => void
+type VisitReference = (source: number, target: number) => void
 
 /**
  * Creates a column.
@@ -58,7 +68,7 @@ function referenceColumn(visitAll: (visit: VisitReference) => void): ReferenceCo
 }
 
 /** References ordered by source; those of one source are in their original order. */
-export interface Grouped {
+interface Grouped {
   /** Where the targets of each source begin in `targets`; they end where those of the next source begin. */
   readonly starts: Uint32Array
   readonly targets: Uint32Array
@@ -67,7 +77,7 @@ export interface Grouped {
 }
 
 /** @param visitAll Calls the function for every reference, in any order. */
-export function groupedBySource(visitAll: (visit: VisitReference) => void): Grouped {
+function groupedBySource(visitAll: (visit: VisitReference) => void): Grouped {
   const [from, to] = [createNumbers(), createNumbers()]
   let [sources, limit] = [0, 0]
   visitAll((source, target) => {
@@ -137,4 +147,69 @@ function targetsOf(db: SqliteDriver, { param, place }: References, entries: read
     const [target] = db.get(sql`SELECT key FROM resource WHERE type = ${place} AND id = ${entry.value}`) ?? []
     return target === undefined ? [] : [numberOf(target)]
   })
+}
+
+/** A query for the targets of some resources. */
+export interface Referring {
+  readonly type: string
+  /** Search parameters whose references count. */
+  readonly params: readonly string[]
+  /** Type of the targets. */
+  readonly to: string
+  /** Keys of the resources whose references are read. */
+  readonly among: Bits
+}
+
+/** The referring resources of each target. Immutable. */
+export interface Referrers {
+  readonly bytes: number
+  /** Returns the keys that refer to a target; a key may occur several times, once for each parameter. */
+  of(target: number): Uint32Array
+}
+
+/** Maximum number of keys per statement. */
+const KEYS_AT_ONCE = 10_000
+
+/** Reads references by their sources: all references to the type are usually many times as many. */
+export function readReferrers(db: SqliteDriver, { type, params, to, among }: Referring): Referrers {
+  const [referring, referredTo] = [createNumbers(), createNumbers()]
+  for (const param of params)
+    for (const keys of partsOf(membersOf(among))) {
+      const references = sql`SELECT e.resource AS a, t.key AS b FROM json_each(${JSON.stringify(keys)}) AS j CROSS JOIN entry AS e
+        CROSS JOIN resource AS t INDEXED BY resource_id WHERE e.resource = j.value AND e.param = ${paramKey(type, param)}
+        AND e.system = ${to} AND t.type = ${to} AND t.id = e.value AND ${inTime(sql`e.resource`)}`
+      db.visit(references, (source, target) => {
+        referring.push(source)
+        referredTo.push(target)
+      })
+    }
+  const targets = Uint32Array.from(new Set(numbersOf(referredTo))).sort()
+  const indexOf = (target: number): number => firstWhere(targets.length, (index) => (targets[index] ?? 0) >= target)
+  const { starts, targets: sources } = groupedBySource((visit) => {
+    for (let at = 0; at < referring.length(); at++) visit(indexOf(referredTo.at(at)), referring.at(at))
+  })
+  return {
+    bytes: targets.byteLength + starts.byteLength + sources.byteLength,
+    of(target) {
+      const index = indexOf(target)
+      return targets[index] === target ? sources.subarray(starts[index], starts[index + 1]) : NONE
+    },
+  }
+}
+
+const NONE = new Uint32Array()
+
+function* numbersOf(numbers: Numbers): Generator<number> {
+  for (let at = 0; at < numbers.length(); at++) yield numbers.at(at)
+}
+
+function* partsOf(keys: Iterable<number>): Generator<readonly number[]> {
+  let part: number[] = []
+  for (const key of keys) {
+    part.push(key)
+    if (part.length < KEYS_AT_ONCE) continue
+    yield part
+    part = []
+  }
+  if (part.length > 0) yield part
 }
