@@ -1,7 +1,14 @@
 export { canonicalOf, formatCanonical, withoutVersion, type Canonical } from './canonical.js'
 export { definitionEntries, definitionKeys, definitionOf, definitionParam, headOf } from './definition.js'
-export { keptWhile, type Kept, type Revised } from './kept.js'
-export type { RequestDefinitions, ContentLayer, Definition, DefinitionKey } from './layer.js'
+export {
+  keptWhile,
+  type Kept,
+  type Revised,
+  type RequestDefinitions,
+  type ContentLayer,
+  type Definition,
+  type DefinitionKey,
+} from './layer.js'
 export { packLayer, packOf, type PackOptions, type PackReader } from './pack-layer.js'
 export { requestLayer, storageLayer } from './layers.js'
 export { compareVersions, contentView, newestOf, resolveCanonical, type ContentView } from './view.js'

@@ -1,6 +1,13 @@
 import { canonicalOf, formatCanonical } from './canonical.js'
-import type { DefinitionKey, RequestDefinitions, ContentLayer, Definition } from './layer.js'
-import { keptWhile, type Kept, type Revised } from './kept.js'
+import {
+  type DefinitionKey,
+  type RequestDefinitions,
+  type ContentLayer,
+  type Definition,
+  keptWhile,
+  type Kept,
+  type Revised,
+} from './layer.js'
 
 /** All definitions that one request sees. A definition of an upper layer hides those of lower layers with the same url and version. */
 export interface ContentView {

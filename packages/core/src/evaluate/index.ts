@@ -46,7 +46,7 @@ export type {
 } from './result.js'
 export type { Stratum, StratumValue, Tally } from './tally.js'
 export type { Subject } from './subject.js'
-export { membershipsOf, type Membership } from './membership.js'
+export { membershipsOf, type Membership, decidedBy, populationTitle } from './membership.js'
 export { singleSubject, subjectConditions } from './subject.js'
 export { subjectLinks, type SubjectLinks } from './subject-links.js'
 export {
@@ -57,12 +57,17 @@ export {
   type DataRequirementsResult,
   mergedRequirements,
 } from './requirements/data-requirements.js'
-export { collectData, toParameters, type CollectDataInput, type CollectDataResult } from './collect/collect-data.js'
-export { isExactFilter, requirementConditions } from './collect/requirement-search.js'
+export {
+  collectData,
+  toParameters,
+  type CollectDataInput,
+  type CollectDataResult,
+  isExactFilter,
+  requirementConditions,
+} from './collect/collect-data.js'
 export { canonicalOfMeasure } from './find-measure.js'
 export { coverageHtml, coverageLcov, explanationHtml } from '../explain/index.js'
 export { readEvaluate } from './read-request.js'
-export { decidedBy, populationTitle } from './decided-by.js'
 export { groupTotal, type GroupTotal, type Observed, type StrataOfMembers, type SubjectResult } from './totals/group-total.js'
 export { supplementTotal } from './totals/supplement-total.js'
 export type { Amount, GroupSum, MeasureSums, PopulationSums, SumOfStratum, SumOfValue } from './totals/sums.js'

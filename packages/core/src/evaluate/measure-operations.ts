@@ -1,6 +1,9 @@
 import { engineOnDemand, type Operation } from '../operation/index.js'
-import { evaluateMeasureOperation, type EvaluateMeasureOperationOptions } from './operation.js'
+import { checkOptions, FUNCTION, inputShape, type InputShape } from '../input/index.js'
+import type { Indexer } from '../storage/index.js'
 import type { DataRequirementsOptions } from './requirements/data-requirements.js'
+import type { EvaluateMeasureOptions } from './evaluate-measure.js'
+import { LANGUAGES } from './languages/language.js'
 
 /**
  * Creates all operations of Measures, and those of Libraries that answer for them, with the same languages: `$evaluate-measure`,
@@ -51,5 +54,41 @@ function collectDataOperation(options: DataRequirementsOptions): Operation {
     needs: { text: 'Measure.r, and .s on every type that the Measure looks at', anyOf: [{ action: 'read', type: 'Measure' }] },
     run: engineOnDemand(async () => (await import('./run-data-operations.js')).collectDataRun(options)),
     write: engineOnDemand(async () => (await import('./run-data-operations.js')).collectDataWrite(options)),
+  }
+}
+
+/** Options of `$evaluate-measure`. */
+interface EvaluateMeasureOperationOptions extends EvaluateMeasureOptions {
+  /**
+   * Store each report, with the index entries that this function creates, and answer 201 with its location. Such a call changes data, so GET is
+   * not offered then. When absent, nothing is stored.
+   */
+  readonly storeReports?: Indexer
+}
+
+const SHAPE: InputShape = inputShape<EvaluateMeasureOperationOptions>({
+  storeReports: FUNCTION,
+  languages: LANGUAGES,
+})
+
+/**
+ * Creates the descriptors of `Measure/$evaluate-measure` and `Measure/<id>/$evaluate-measure`.
+ *
+ * @throws {TypeError} for an option that is unknown or of another type.
+ * @see https://hl7.org/fhir/R4/measure-operation-evaluate-measure.html
+ */
+export function evaluateMeasureOperation(given: EvaluateMeasureOperationOptions = {}): Operation {
+  checkOptions('evaluateMeasureOperation', SHAPE, given)
+  const { storeReports, ...options } = given
+  return {
+    name: '$evaluate-measure',
+    types: ['Measure'],
+    levels: ['type', 'instance'],
+    methods: storeReports === undefined ? ['GET', 'POST'] : ['POST'],
+    definition: 'http://hl7.org/fhir/OperationDefinition/Measure-evaluate-measure',
+    answers: 'MeasureReport',
+    asynchronous: true,
+    needs: { text: 'Measure.r, and .s on every type of the criteria', anyOf: [{ action: 'read', type: 'Measure' }] },
+    run: engineOnDemand(async () => (await import('./run-operation.js')).evaluateMeasureRun(options, storeReports)),
   }
 }

@@ -3,7 +3,7 @@ import type { JsonObject } from '../json/index.js'
 import type { Operation, OperationResponse } from '../operation/index.js'
 import { parametersFromQuery, parametersOf } from '../parameters/index.js'
 import { INDEXER, measure, population, wardContext } from './ward.fixture.js'
-import { evaluateMeasureOperation } from './operation.js'
+import { evaluateMeasureOperation } from './measure-operations.js'
 
 const ctx = wardContext([measure([{ population: [population('measure-population', 'Patient')] }])])
 

@@ -21,8 +21,7 @@ import {
 } from '../terminology/index.js'
 import { designationFilter, type EntryStyle } from './entry.js'
 import { EXPAND_INPUT, type ExpandInput } from './input.js'
-import { matching } from './text-filter.js'
-import { nearlyMatching } from './typing-error.js'
+import { matching, nearlyMatching } from './text-filter.js'
 
 /** The codes that a request selects from a value set. */
 export interface Selection {

@@ -14,9 +14,16 @@ import {
   type LanguageList,
   type Segment,
   type TerminologyScope,
+  bitmapOf,
+  conceptOfKey,
+  FAR,
+  members,
+  placedKey,
+  type Bitmap,
+  andNot,
+  type FilterWord,
 } from '../terminology/index.js'
 import type { Pace } from '../context/index.js'
-import { bestMatches, type BestQuestion } from './best-matches.js'
 
 /** Returns the codes of a segment for which each word of the filter is the beginning of a word in their texts. */
 export function matching(segment: Segment, filter: string): Segment {
@@ -34,7 +41,7 @@ export interface Match {
 }
 
 /** How matches are sorted, and which of them are returned. */
-export interface Ranking {
+interface Ranking {
   readonly languages: LanguageList | undefined
   /** Number of matches to skip. */
   readonly skip: number
@@ -43,7 +50,7 @@ export interface Ranking {
 }
 
 /** A match with its sort key. */
-export interface RankedMatch extends Match {
+interface RankedMatch extends Match {
   readonly key: RankKey
 }
 
@@ -88,7 +95,7 @@ function showsDisplays({ provider, listed }: Segment, order: DisplayOrder, langu
   return order.complete && asked !== undefined && asked === provider.header.language?.toLowerCase()
 }
 
-const STEPS = 128
+const RANKED_AT_ONCE = 128
 
 /** Returns concepts of a segment with their sort keys. */
 export async function ranked(
@@ -102,7 +109,7 @@ export async function ranked(
   for (const concept of concepts) {
     const display = foldTerm(displayOf({ segment, concept }, languages) ?? '')
     found.push({ segment, concept, key: rankKey(filter, foldTerm(segment.provider.code(concept)), display) })
-    if (found.length % STEPS === 0) await pace.step()
+    if (found.length % RANKED_AT_ONCE === 0) await pace.step()
   }
   return found
 }
@@ -117,7 +124,7 @@ function displayOf({ segment, concept }: Match, languages: LanguageList | undefi
 const RANK = { code: 0, display: 1, beginning: 2, other: 3 } as const
 
 /** Sort key of a match: its level, the position of the filter's first word in the display, and the length of the display. */
-export type RankKey = readonly [level: number, place: number, length: number]
+type RankKey = readonly [level: number, place: number, length: number]
 
 /** Returns the sort key of a match, from its folded code and display. */
 function rankKey({ wanted, first }: TextFilter, code: string, display: string): RankKey {
@@ -131,4 +138,218 @@ function rankKey({ wanted, first }: TextFilter, code: string, display: string): 
 /** Compares sort keys, as for `Array.sort`; the best match comes first. */
 export function compareKeys(a: RankKey, b: RankKey): number {
   return a[0] - b[0] || a[1] - b[1] || a[2] - b[2]
+}
+
+/** How matches of one code system are ranked. Both texts are folded; `wanted` is the filter, which begins with the word `first`. */
+interface BestQuestion {
+  readonly wanted: string
+  /** Letters and digits only. */
+  readonly first: string
+  readonly most: number
+}
+
+/**
+ * Returns the first matches in the order of `compareKeys` without ranking the others: exact codes and beginnings of displays are found in sorted
+ * lists, positions of words in the lists of the index.
+ */
+async function bestMatches(pace: Pace, { order, codes }: Ordered, question: BestQuestion): Promise<readonly number[]> {
+  // A walk along the index tests far more concepts than there are matches.
+  const dense = codes.few !== undefined && codes.count() > FEW ? bitmapOf(codes.words, codes.limit) : codes
+  const best: number[] = []
+  for (const step of codes.count() <= FEW ? STEPS_OF_FEW : STEPS) {
+    const most = question.most - best.length
+    if (most <= 0) break
+    const taken = new Set(best)
+    const left = { order, codes, taken, has: (concept: number) => dense.has(concept) && !taken.has(concept) }
+    for (const concept of await step(left, { ...question, most }, pace)) best.push(concept)
+  }
+  return best.slice(0, question.most)
+}
+
+/** Codes of one code system with the order of its displays. */
+interface Ordered {
+  readonly order: DisplayOrder
+  readonly codes: Bitmap
+}
+
+/** The codes that no step has taken yet. */
+interface Left extends Ordered {
+  readonly taken: ReadonlySet<number>
+  readonly has: (concept: number) => boolean
+}
+
+type Step = (left: Left, question: BestQuestion, pace: Pace) => readonly number[] | Promise<readonly number[]>
+
+const STEPS: readonly Step[] = [withExactCode, withBeginning, withPlace, withoutPlace]
+
+/** Up to this many matches are ranked one by one; with more, the words of the index find the first ones faster (bench `terminology`). */
+const FEW = 512
+
+const STEPS_OF_FEW: readonly Step[] = [withExactCode, withBeginning, inOnePass]
+
+function withExactCode({ order, has }: Left, { wanted, first }: BestQuestion): readonly number[] {
+  const found = smallestKeys(Number.POSITIVE_INFINITY)
+  for (const concept of order.withCode(wanted)) {
+    const place = placeOfWord(order.display(concept), first)
+    if (has(concept)) found.add(place < 0 ? FAR : place, order.length(concept), concept)
+  }
+  return found.sorted()
+}
+
+/** Finds displays that begin with the filter, for filters of several words. For a single word, `withPlace` finds them first. */
+async function withBeginning({ order, has }: Left, { wanted, first, most }: BestQuestion, pace: Pace): Promise<readonly number[]> {
+  if (wanted === first) return []
+  const found = smallestKeys(most)
+  await lookAt(pace, order.startingWith(wanted), (concept) => has(concept) && found.add(0, order.length(concept), concept))
+  return found.sorted()
+}
+
+async function withPlace({ order, has }: Left, { first, most }: BestQuestion, pace: Pace): Promise<readonly number[]> {
+  const found: number[] = []
+  const places = order.places(first)
+  for (let i = 0, concept = places.at(0); concept !== undefined && found.length < most; concept = places.at(++i)) {
+    if (has(concept)) found.push(concept)
+    if (i % LOOKS_AT_ONCE === LOOKS_AT_ONCE - 1) await pace.step()
+  }
+  return found
+}
+
+async function inOnePass({ order, codes, taken }: Left, { first, most }: BestQuestion, pace: Pace): Promise<readonly number[]> {
+  const found = smallestKeys(most)
+  const placeOf = order.firstPlaces(first)
+  await lookAt(pace, members(codes), (concept) => !taken.has(concept) && found.add(placeOf(concept), order.length(concept), concept))
+  return found.sorted()
+}
+
+/** Finds concepts that match by a text other than the display. */
+async function withoutPlace({ order, codes, has }: Left, { most }: BestQuestion, pace: Pace): Promise<readonly number[]> {
+  const found = smallestKeys(most)
+  await lookAt(pace, members(codes), (concept) => has(concept) && found.add(FAR, order.length(concept), concept))
+  return found.sorted()
+}
+
+const LOOKS_AT_ONCE = 1_024
+
+/** Calls `look` for each concept, while other work runs in between. */
+async function lookAt(pace: Pace, concepts: Iterable<number>, look: (concept: number) => unknown): Promise<void> {
+  let step = 0
+  for (const concept of concepts) {
+    look(concept)
+    if (++step % LOOKS_AT_ONCE === 0) await pace.step()
+  }
+}
+
+/** Keeps the first of many concepts, ordered by position, length and number. */
+interface SmallestKeys {
+  /** A concept may be added several times; its smallest position counts. */
+  add(place: number, length: number, concept: number): void
+  /** Returns the kept concepts in order, each once. */
+  sorted(): readonly number[]
+}
+
+const FIRST_CAPACITY = 64
+
+/** Keeps at most `most` concepts. Each is encoded as one number, so that a hundred thousand take less than a millisecond. */
+function smallestKeys(most: number): SmallestKeys {
+  let keys = new Float64Array(FIRST_CAPACITY)
+  let size = 0
+  let limit = Number.POSITIVE_INFINITY
+  const compact = (): void => {
+    size = keepFirst(keys.subarray(0, size).sort(), most)
+    if (size >= most) limit = keys[size - 1] ?? limit
+    if (size > keys.length / 2) keys = longer(keys)
+  }
+  return {
+    add(place, length, concept) {
+      const key = placedKey(place, length, concept)
+      if (key >= limit) return
+      if (size === keys.length) compact()
+      keys[size++] = key
+    },
+    sorted() {
+      compact()
+      return Array.from(keys.subarray(0, size), conceptOfKey)
+    },
+  }
+}
+
+/** Moves the first key of each concept to the front, at most `most` of them. Returns their number. */
+function keepFirst(sorted: Float64Array, most: number): number {
+  const seen = new Set<number>()
+  let kept = 0
+  for (const key of sorted) {
+    if (kept >= most) break
+    const concept = conceptOfKey(key)
+    if (seen.has(concept)) continue
+    seen.add(concept)
+    sorted[kept++] = key
+  }
+  return kept
+}
+
+function longer(keys: Float64Array): Float64Array<ArrayBuffer> {
+  const doubled = new Float64Array(keys.length * 2)
+  doubled.set(keys)
+  return doubled
+}
+
+/** Shorter words are near too many others. */
+const SHORTEST = /^\p{L}{4,}$/u
+
+/**
+ * Returns the codes that match when one typing error in one word of the filter is corrected: an extra, missing or wrong letter, or two swapped
+ * neighbours. The first letter must be right, and the word must have at least four letters and no digits. A code that several corrections find belongs
+ * to the first: by position of the word, then in alphabetic order.
+ *
+ * @throws {OperationError} as `Pace.step`.
+ */
+export async function nearlyMatching(pace: Pace, segments: readonly Segment[], filter: string): Promise<readonly Segment[]> {
+  const found: Segment[] = []
+  for (const corrected of corrections(segments, filterWords(filter))) {
+    for (const segment of segments) {
+      const match = matching(segment, corrected)
+      const earlier = found.filter(({ provider }) => provider === segment.provider)
+      const rest = earlier.reduce((codes, other) => andNot(codes, other.codes), match.codes)
+      if (rest.count() > 0) found.push(withCodes(match, rest))
+      await pace.step()
+    }
+  }
+  return found
+}
+
+function corrections(segments: readonly Segment[], words: readonly FilterWord[]): readonly string[] {
+  return words.flatMap((word, place) => {
+    const texts = (corrected: string): string => words.map(({ text }, i) => (i === place ? corrected : text)).join(' ')
+    return SHORTEST.test(word.text) ? nearBeginnings(segments, word.text).map(texts) : []
+  })
+}
+
+/** Returns beginnings of words that are one typing error away, in alphabetic order. */
+function nearBeginnings(segments: readonly Segment[], typed: string): readonly string[] {
+  const first = String.fromCodePoint(typed.codePointAt(0) ?? 0)
+  const near = new Set<string>()
+  for (const index of new Set(segments.map(({ provider }) => listable(provider)))) {
+    for (const word of index.words(first)) for (const beginning of beginningsOf(word, typed)) near.add(beginning)
+  }
+  return [...near].sort()
+}
+
+/** An extra letter at the end is corrected only where a word ends before it; otherwise everything with the shorter beginning would match. */
+function beginningsOf(word: string, typed: string): readonly string[] {
+  const lengths = word.length === typed.length - 1 ? [word.length] : [typed.length, typed.length + 1]
+  return lengths
+    .filter((length) => length <= word.length)
+    .map((length) => word.slice(0, length))
+    .filter((start) => isOneErrorApart(start, typed))
+}
+
+/** True if the texts differ by one added, removed or replaced letter, or by two swapped neighbours. */
+export function isOneErrorApart(a: string, b: string): boolean {
+  const [short, long] = a.length <= b.length ? [a, b] : [b, a]
+  let same = 0
+  while (same < short.length && short[same] === long[same]) same++
+  if (long.length === short.length + 1) return short.slice(same) === long.slice(same + 1)
+  if (long.length !== short.length || same === short.length) return false
+  const swapped = short[same] === long[same + 1] && short[same + 1] === long[same]
+  return short.slice(same + 1) === long.slice(same + 1) || (swapped && short.slice(same + 2) === long.slice(same + 2))
 }

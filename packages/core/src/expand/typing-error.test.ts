@@ -3,7 +3,7 @@ import { call, codeSystem, cs, valueSet, vs } from '../../test/terminology-conte
 import { createContext } from '../context/index.js'
 import { memoryStorage } from '../memory/index.js'
 import { expand } from './index.js'
-import { isOneErrorApart } from './typing-error.js'
+import { isOneErrorApart } from './text-filter.js'
 import { expandOperation } from '../operations/index.js'
 
 test.each([

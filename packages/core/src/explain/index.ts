@@ -26,5 +26,4 @@ export type {
   NearestCode,
 } from './explanation.js'
 export { createRecorder, explainCriteria, type Recorder } from './recorder.js'
-export { COVERAGE, coverageExtension, criteriaItems } from './write-criteria.js'
-export { EXPLANATION, explanationExtension, explanationParameter } from './write-explanation.js'
+export { COVERAGE, coverageExtension, criteriaItems, EXPLANATION, explanationExtension, explanationParameter } from './write-explanation.js'

@@ -1,5 +1,5 @@
 import { add, divide, divideWhole, modulo, multiply, negate, subtract } from './arithmetic.js'
-import type { BinaryOperator } from './ast.js'
+import type { BinaryOperator } from './parser.js'
 import { codeOfItems, codeOfTruth, type Code, spend, type Scope } from './code.js'
 import { compareItems, equal1, equalItems, equivalentItems, distinct } from './comparison.js'
 import { NOTHING, type Items, type SystemValue } from './item.js'

@@ -1,4 +1,4 @@
-export { compileFhirPath, type CompiledPath } from './compiled-path.js'
+export { compileFhirPath, type CompiledPath } from './compile.js'
 export { type FhirPathContext, PENDING } from './host.js'
 export { rootNode, type FhirNode, pathOf } from './node.js'
 export type { Item } from './item.js'

@@ -1,2 +1,1 @@
-export { lookup, type LookupInput, type LookupOptions } from './lookup.js'
-export { toParameters, type LookupProperty, type LookupResult } from './result.js'
+export { lookup, type LookupInput, type LookupOptions, toParameters, type LookupProperty, type LookupResult } from './lookup.js'

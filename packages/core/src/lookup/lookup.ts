@@ -1,7 +1,8 @@
+import type { Parameters, ParametersParameter } from 'fhir/r4.js'
 import { formatCanonical } from '../content/index.js'
-import { checkpoint, createPace, explained, type ExplainOption, type OperationContext } from '../context/index.js'
-import { OperationError } from '../errors/index.js'
-import type { Explain } from '../explain/index.js'
+import { checkpoint, createPace, explained, type Explained, type ExplainOption, type OperationContext } from '../context/index.js'
+import { checkResult, OperationError } from '../errors/index.js'
+import { explanationParameter, type Explain } from '../explain/index.js'
 import {
   checkInput,
   CODE_OR_CODING,
@@ -14,7 +15,7 @@ import {
   type CodeOrCoding,
   type SystemAndCode,
 } from '../input/index.js'
-import { objectsAt, stringAt } from '../json/index.js'
+import { objectsAt, stringAt, ownCopy } from '../json/index.js'
 import {
   agreedSystem,
   conceptTexts,
@@ -34,8 +35,9 @@ import {
   type ConceptText,
   type LanguageList,
   type VersionRules,
+  PREFERRED_FOR_LANGUAGE,
 } from '../terminology/index.js'
-import type { LookupProperty, LookupResult } from './result.js'
+import { parameterOf } from '../parameters/index.js'
 
 /** Input of `lookup`: a concept, by `system` and `code` or by `coding`, and options. */
 export type LookupInput = CodeOrCoding & LookupOptions
@@ -225,4 +227,82 @@ function displayOf(provider: CodeSystemProvider, concept: number | undefined): s
 
 function described(member: 'description' | 'codeDisplay', text: string | undefined): Partial<LookupProperty> {
   return text === undefined ? {} : { [member]: text }
+}
+
+/** A property of a concept. */
+export interface LookupProperty {
+  readonly code: string
+  /** Name of the `value[x]` element and its value: `['valueCode', 'animal']`. */
+  readonly value: readonly [string, unknown]
+  /** Display of the value, where it is a concept, such as a `parent` or `child`. */
+  readonly description?: string
+  /** Display of the property, where the property is itself a concept. */
+  readonly codeDisplay?: string
+}
+
+/** Details of a concept. */
+export interface LookupResult extends Explained {
+  readonly system: string
+  /** Version of the code system that was used. */
+  readonly version?: string
+  /** Name of the code system. */
+  readonly name: string
+  /** The code in the code system's spelling. */
+  readonly code: string
+  /** Display in the requested language; absent when the concept has no text. */
+  readonly display?: string
+  readonly definition?: string
+  /** True for a concept that only groups others. */
+  readonly abstract: boolean
+  /** Designations; the code system's display is among them when it has a language. */
+  readonly designations: readonly ConceptText[]
+  /** `inactive` first, then `parent`, `child` and the others as the code system lists them. */
+  readonly properties: readonly LookupProperty[]
+  /** Canonicals of the supplements that were used. */
+  readonly supplements: readonly string[]
+}
+
+/** Creates the Parameters that `$lookup` returns. */
+export function toParameters(result: LookupResult): Parameters {
+  checkResult('lookup', result, 'designations')
+  return {
+    resourceType: 'Parameters',
+    parameter: [
+      { name: 'name', valueString: result.name },
+      ...parameterOf('version', 'valueString', result.version),
+      ...parameterOf('display', 'valueString', result.display),
+      ...parameterOf('definition', 'valueString', result.definition),
+      { name: 'system', valueUri: result.system },
+      { name: 'code', valueCode: result.code },
+      { name: 'abstract', valueBoolean: result.abstract },
+      ...result.designations.map(designationParameter),
+      ...result.properties.map(propertyParameter),
+      ...result.supplements.map((canonical) => ({ name: 'used-supplement', valueCanonical: canonical })),
+      ...explanationParameter(result.explanation),
+    ],
+  }
+}
+
+function designationParameter({ value, language, dialects, use, main, supplement }: ConceptText): ParametersParameter {
+  return {
+    name: 'designation',
+    part: [
+      ...parameterOf('language', 'valueCode', main ? (dialects?.[0] ?? language) : language),
+      ...parameterOf('use', 'valueCoding', ownCopy(main ? PREFERRED_FOR_LANGUAGE : use)),
+      { name: 'value', valueString: value },
+      ...parameterOf('source', 'valueCanonical', supplement),
+    ],
+  }
+}
+
+function propertyParameter({ code, value: [name, value], description, codeDisplay }: LookupProperty): ParametersParameter {
+  return {
+    name: 'property',
+    part: [
+      { name: 'code', valueCode: code },
+      { name: 'value', [name]: ownCopy(value) },
+      ...parameterOf('code-display', 'valueString', codeDisplay),
+      ...parameterOf('description', 'valueString', description),
+    ],
+  }
 }

@@ -1,2 +1,1 @@
-export { lookup, type LookupInput } from './lookup.js'
-export { toParameters, type LookupProperty, type LookupResult } from './result.js'
+export { lookup, type LookupInput, toParameters, type LookupProperty, type LookupResult } from './lookup.js'

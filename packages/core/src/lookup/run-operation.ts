@@ -5,8 +5,7 @@ import { stringAt, type JsonObject } from '../json/index.js'
 import type { OperationRequest, OperationResponse } from '../operation/index.js'
 import type { ParameterReader } from '../parameters/index.js'
 import { readLanguages, readTerminologyCall, readVersionRules } from '../terminology/index.js'
-import { lookup, type LookupInput } from './lookup.js'
-import { toParameters } from './result.js'
+import { lookup, type LookupInput, toParameters } from './lookup.js'
 
 /** Runs `$lookup`. @throws {OperationError} as `readInput` and `lookup`. */
 export async function runLookup(base: OperationContext, request: OperationRequest): Promise<OperationResponse> {

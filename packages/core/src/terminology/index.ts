@@ -58,9 +58,15 @@ export {
 } from './value-set/named-value-set.js'
 export { coverageOf, type Coverage } from './value-set/coverage.js'
 export { activeCodes, membersOf, selectableCodes, type Members } from './value-set/members.js'
-export { plannedValueSet, type PlannedValueSet, type ValueSetQuestion, type UsedDefinitions } from './value-set/planned-value-set.js'
+export {
+  plannedValueSet,
+  type PlannedValueSet,
+  type ValueSetQuestion,
+  type UsedDefinitions,
+  decidingInclude,
+  type DecidingInclude,
+} from './value-set/planned-value-set.js'
 export { conceptsOf, standIns, withCodes, type Segment } from './value-set/segment.js'
-export { decidingInclude, type DecidingInclude } from './value-set/deciding-include.js'
 export { filterAnswers, holdsAtOnce, listedConcept, preparedFilters } from './value-set/selection.js'
 export { isOfVersion, NO_RULES, VERSION_RULES, versionFits, versionsByUrl, type VersionRules } from './versions.js'
 export { FAR, wordPostings } from './code-system/word-postings.js'

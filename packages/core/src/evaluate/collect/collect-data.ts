@@ -1,10 +1,11 @@
-import type { MeasureReport } from 'fhir/r4.js'
+import type { MeasureReport, DataRequirementCodeFilter, DataRequirementDateFilter } from 'fhir/r4.js'
 import { createPace, type OperationContext } from '../../context/index.js'
 import { checkResult, OperationError } from '../../errors/index.js'
 import { checkInput, checkOptions, inputShape, needed, TEXT } from '../../input/index.js'
 import { ownCopy, type JsonObject } from '../../json/index.js'
-import type { SearchPair } from '../../search/index.js'
+import type { SearchPair, SearchOptions, SearchParameter } from '../../search/index.js'
 import { allMatches, type StoredResource } from '../../storage/index.js'
+import { dateInterval, escaped } from '../../search/written-values.js'
 import { canonicalOfMeasure, findMeasure } from '../find-measure.js'
 import { LANGUAGES, type RequiredData } from '../languages/index.js'
 import { searchOfSubjects, searchOptions } from '../languages/x-fhir-query/criterion-query.js'
@@ -13,7 +14,6 @@ import { reportSubject } from '../report-subject.js'
 import { measureRequirements, type DataRequirementsOptions } from '../requirements/data-requirements.js'
 import { practitionerIdOf, subjectConditions, subjectOf, subjectTypeOf, type Subject } from '../subject.js'
 import { subjectLinks, type SubjectLinks } from '../subject-links.js'
-import { requirementConditions } from './requirement-search.js'
 
 /** The subjects whose data is collected, and the Measure. */
 export interface CollectDataInput {
@@ -167,4 +167,80 @@ export function parametersTexts(result: CollectDataResult): readonly string[] {
   const report = JSON.stringify({ name: 'measureReport', resource: reportOf(result) })
   const resources = result.resources.map(({ text }) => `,{"name":"resource","resource":${text}}`)
   return [`{"resourceType":"Parameters","parameter":[${report}`, ...resources, ']}']
+}
+
+/** Maximum number of codes that are looked up one by one. With more, the filter is left out, and more is found than is needed. */
+const MAX_CODES = 200
+
+/** The parameters of a search that finds at least what a data requirement asks for, as far as search parameters apply to the same elements. */
+export function requirementConditions(
+  { parameters }: SearchOptions,
+  { type, codeFilter = [], dateFilter = [] }: RequiredData,
+): readonly SearchPair[] {
+  const codeOf = ({ searchParam, path }: DataRequirementCodeFilter | DataRequirementDateFilter, kind: string): string | undefined =>
+    searchParam ?? parameterOf({ parameters }, { type, path, kind })?.code
+  return [
+    ...codeFilter.flatMap((filter) => codePairs(codeOf(filter, 'token'), filter)),
+    ...dateFilter.flatMap((filter) => datePairs(codeOf(filter, 'date'), filter)),
+  ]
+}
+
+/** An element of a resource type, and the kind of search parameter to find for it. */
+interface SearchedElement {
+  readonly type: string
+  readonly path: string | undefined
+  readonly kind: string
+}
+
+/** A search parameter for an element, preferably one that applies to no other element. */
+function parameterOf({ parameters }: SearchOptions, { type, path, kind }: SearchedElement): SearchParameter | undefined {
+  const element = `${type}.${path}`
+  const looking = parameters.of(type).filter(({ type: own, expression }) => own === kind && branchesOf(expression).includes(element))
+  return looking.find(({ expression }) => branchesOf(expression).length === 1) ?? looking[0]
+}
+
+/**
+ * Whether a search by `requirementConditions` finds exactly the resources with one of the codes in an element: its parameter applies to no other element,
+ * and the codes are neither too many nor empty, because an empty code would find all codes of its system.
+ */
+export function isExactFilter(search: SearchOptions, type: string, filter: DataRequirementCodeFilter): boolean {
+  const parameter = parameterOf(search, { type, path: filter.path, kind: 'token' })
+  const isOnly = parameter !== undefined && branchesOf(parameter.expression).length === 1
+  const areCodes = filter.code?.every(({ code = '' }) => code !== '') ?? true
+  return isOnly && areCodes && requirementConditions(search, { type, codeFilter: [filter] }).length === 1
+}
+
+function branchesOf(expression: string): readonly string[] {
+  return expression.split('|').map((branch) => branch.trim())
+}
+
+function codePairs(name: string | undefined, { code = [], valueSet }: DataRequirementCodeFilter): readonly SearchPair[] {
+  if (name === undefined) return []
+  if (valueSet !== undefined) return [[`${name}:in`, valueSet]]
+  const texts = code.map((coding) =>
+    coding.system === undefined ? escaped(coding.code ?? '') : `${escaped(coding.system)}|${escaped(coding.code ?? '')}`,
+  )
+  const tokens = [...new Set(texts)]
+  return tokens.length === 0 || tokens.length > MAX_CODES ? [] : [[name, tokens.join(',')]]
+}
+
+/**
+ * Conditions for dates that overlap the period. `ge` and `le` would not do: with them, a date that is open or continues is not found when it begins within
+ * the last day, or ends within the first one.
+ */
+function datePairs(name: string | undefined, { valuePeriod: { start, end } = {} }: DataRequirementDateFilter): readonly SearchPair[] {
+  if (name === undefined) return []
+  const bounds = [...(start === undefined ? [] : boundOf('gt', start)), ...(end === undefined ? [] : boundOf('lt', end))]
+  return bounds.map((bound) => [name, bound])
+}
+
+/**
+ * The condition for one bound. An invalid date is left to the search, which reports it. A bound outside of the years that a search can express excludes
+ * nothing, so it is left out.
+ */
+function boundOf(prefix: 'gt' | 'lt', date: string): readonly string[] {
+  const span = dateInterval(date)
+  if (span === undefined) return [`${prefix}${date}`]
+  const moment = new Date(prefix === 'gt' ? span.low - 1 : span.high + 1).toISOString()
+  return /^\d/.test(moment) ? [`${prefix}${moment}`] : []
 }

@@ -1,4 +1,4 @@
-import type { TypeSpecifier } from '../ast.js'
+import type { TypeSpecifier } from '../parser.js'
 import { codeOfItems, codeOfTruth, innerScope, spend, type Code, type Scope } from '../code.js'
 import { NOTHING, type Item, type Items, type SystemValue } from '../item.js'
 import type { TypeModel } from '../model.js'

@@ -1,9 +1,8 @@
-import { codeOfItems, innerScope, type Scope } from '../code.js'
+import { codeOfItems, innerScope, type Scope, define } from '../code.js'
 import { isTemporal, type Items, type SystemValue } from '../item.js'
 import { evaluationProblem } from '../problem.js'
 import { HOUR, temporalOf, type Temporal } from '../temporal.js'
 import { itemsFunction, textArgument, valueFunction, type FunctionDefinition } from './definition.js'
-import { define } from '../variables.js'
 
 /** Functions that trace, define variables, return the current time, and return parts of dates and times. @see https://hl7.org/fhirpath/N1/#utility-functions */
 export const UTILITY_FUNCTIONS: readonly FunctionDefinition[] = [

@@ -1,11 +1,10 @@
 import { OperationError } from '../../errors/index.js'
 import { allMatches, isResourceId, type Condition, type Storage } from '../../storage/index.js'
 import { anyOf, oneOf } from '../filter/conditions.js'
-import { unsupportedName, type FilterScope } from '../filter/filter-scope.js'
+import { unsupportedName, type FilterScope, invalidValue, type Ask } from './kind.js'
 import type { SearchParameter } from '../parameters/search-parameter.js'
 import type { HierarchyQuestion } from '../search-options.js'
 import { unescaped } from '../written-values.js'
-import { invalidValue, type Ask } from './kind.js'
 import { localReference, type StoredAddress } from '../indexing/address.js'
 
 /**

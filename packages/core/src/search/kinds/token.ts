@@ -13,10 +13,10 @@ import {
   type IndexHints,
   type SearchKind,
   type ModifierResolver,
+  unsupportedName,
 } from './kind.js'
 import { foldedText } from './string.js'
 import { anyOf, entryCondition, oneOf } from '../filter/conditions.js'
-import { unsupportedName } from '../filter/filter-scope.js'
 import type { CodeGroup, CodeQuestion } from '../search-options.js'
 
 export const tokenKind: SearchKind = {

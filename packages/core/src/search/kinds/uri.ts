@@ -1,10 +1,9 @@
 import { isString } from '../../json/index.js'
 import type { Condition } from '../../storage/index.js'
 import { allOf, anyOf, entryCondition } from '../filter/conditions.js'
-import type { FilterScope } from '../filter/filter-scope.js'
+import type { FilterScope, Ask, SearchKind } from './kind.js'
 import type { SearchParameter } from '../parameters/search-parameter.js'
 import { splitUnescaped, unescaped } from '../written-values.js'
-import type { Ask, SearchKind } from './kind.js'
 
 export const uriKind: SearchKind = {
   name: 'uri',

@@ -1,10 +1,9 @@
 import { checkpoint, type OperationContext } from '../../../context/index.js'
 import { explainCriteria, type ExplainedCriterion, type MissedBy, type NearMiss } from '../../../explain/index.js'
 import { allMatches, type SearchQuery } from '../../../storage/index.js'
-import { decidedBy } from '../../decided-by.js'
+import { decidedBy, membershipsOf } from '../../membership.js'
 import { canonicalOfMeasure } from '../../find-measure.js'
 import type { GroupPlan, Population } from '../../measure-plan.js'
-import { membershipsOf } from '../../membership.js'
 import type { GroupCounts, Scope } from '../language.js'
 import { foundQuery } from './criterion-query.js'
 

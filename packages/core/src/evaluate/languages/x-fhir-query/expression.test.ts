@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { OperationError } from '../../../errors/index.js'
-import { parseExpression } from './expression.js'
+import { parseExpression } from './criterion-query.js'
 
 const variables = new Map([
   ['periodStart', '2020-01-01'],

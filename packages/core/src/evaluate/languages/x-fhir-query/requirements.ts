@@ -6,8 +6,7 @@ import { splitUnescaped, unescaped } from '../../../search/written-values.js'
 import type { Criterion, GroupPlan } from '../../measure-plan.js'
 import type { RequiredData, RequirementScope, Requirements } from '../language.js'
 import { subjectLinks } from '../../subject-links.js'
-import { namesSubject, searchOptions, subjectVariables, withPlace } from './criterion-query.js'
-import { parseExpression } from './expression.js'
+import { namesSubject, searchOptions, subjectVariables, withPlace, parseExpression } from './criterion-query.js'
 import { withoutOwnSubject } from './per-subject.js'
 
 /**

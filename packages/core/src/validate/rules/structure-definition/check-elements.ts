@@ -9,8 +9,7 @@ import { expressionProblem } from '../expression/expression-problem.js'
 import { checkBinding, checkCharacteristics, checkTypeProfiles, DEFINITION_TYPE_PROFILE } from './check-types.js'
 import { elementAtPath, stepInto } from '../../profile/element-at-path.js'
 import { checkChanges, isMarked, checkConstraintKeys, checkRestrictions, DEFINITION_EXPRESSION } from './check-changes.js'
-import { checkSlices } from './check-slices.js'
-import { slicedElements } from './slice-numbers.js'
+import { checkSlices, slicedElements } from './check-slices.js'
 import { snapshotProblem } from './snapshot-problem.js'
 import {
   checkDiscriminators,

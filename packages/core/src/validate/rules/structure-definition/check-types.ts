@@ -9,7 +9,7 @@ import { ADDITIONAL_BINDINGS } from '../../profile/value-rule.js'
 import { elementAtPath } from '../../profile/element-at-path.js'
 import { otherKindOf } from '../codes/unknown-system.js'
 import { ABSTRACT_TYPES, idOf, type DifferentialCheck, type ElementCheck } from './element-place.js'
-import { inSnapshot } from './slice-numbers.js'
+import { inSnapshot } from './check-slices.js'
 
 /** A statement about an element that its types cannot have: a binding, an order, a length, a fixed value. */
 export const DEFINITION_BINDING: FindingDefinition = defineFinding(

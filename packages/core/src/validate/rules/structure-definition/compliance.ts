@@ -7,7 +7,7 @@ import { compareValues } from '../value/check-limits.js'
 import { contains, equals } from '../value/compare-json.js'
 import { elementOfType } from './base-element.js'
 import { codesBeside, statedIn } from './check-changes.js'
-import { slicedElements, type SlicedElement } from './slice-numbers.js'
+import { slicedElements, type SlicedElement } from './check-slices.js'
 
 /**
  * Problems with a claim that everything which conforms to a profile conforms to another one, too: each element of the other must have a counterpart that
