@@ -2,8 +2,7 @@ import autocannon from 'autocannon'
 import { markdownTable } from '../markdown.js'
 import { median } from '../timing.js'
 import { childServer, type ChildServer } from './child-server.js'
-import { REQUESTS, type BenchRequest } from './requests.js'
-import { sentRequest } from './sent-request.js'
+import { REQUESTS, type BenchRequest, sentRequest } from './requests.js'
 
 const CONNECTIONS = 8
 /** During the warm-up the JavaScript engine still compiles. A server that has run for a while is measured. */

@@ -8,8 +8,15 @@ import { memoryConceptStore, memoryStorage } from 'fhir-ops/memory'
 import { putResource, type ConceptStore, type Storage } from 'fhir-ops/storage'
 import { snomed, snomedBuilder, SNOMED } from '@fhir-ops/snomed'
 import { openSqlite } from '@fhir-ops/sqlite'
-import { kindId, KIND_ATTRIBUTE, RELEASE_VERSION, releaseId, releaseRows } from '../content/clinical-release.js'
-import { clinicalCode, CLINICAL_SYSTEM } from '../content/clinical-system.js'
+import {
+  kindId,
+  KIND_ATTRIBUTE,
+  RELEASE_VERSION,
+  releaseId,
+  releaseRows,
+  clinicalCode,
+  CLINICAL_SYSTEM,
+} from '../content/clinical-system.js'
 import { largeMap } from '../content/content.js'
 import type { ClinicalSubject } from './clinical-calls.js'
 

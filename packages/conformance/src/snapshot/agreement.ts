@@ -5,6 +5,84 @@ import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-o
 import { memoryStorage } from 'fhir-ops/memory'
 import { generateSnapshot } from 'fhir-ops/snapshot'
 
+/** Reasons for differences, by member. */
+const REASONS: Readonly<Record<string, string>> = {
+  alias: 'texts of extensions: R4 kept those of the base in some slices where later tools take those of the extension',
+  base: 'logical models name the base in two ways',
+  binding:
+    'a name that is common to several bindings (`isCommonBinding`) was inherited until 2021; a differential with a part of a binding takes the place of the whole',
+  comment:
+    'comments of extensions were inherited until 2019; other versions of extensions were loaded by the publisher; some link to pages by other addresses',
+  condition: 'some tools copied `ele-1` from the root of the type or extension, others do not',
+  constraint: 'two writings of the XPath of `ext-1` in R4; constraints of the base without `source` get one here, and got none until 2021',
+  contentReference:
+    'R4 refers to the element alone (`#Observation.referenceRange`), all later tools with the url of the definition, as here',
+  definition: 'texts of extensions in other versions; primitive types, whose texts R4 took from elsewhere than the differential',
+  extension: 'the standards status of an element was inherited until 2021',
+  fixedUri: 'another version of the extension was loaded by the publisher',
+  isModifier: 'logical models, for which some tools write `false`',
+  isModifierReason: 'slices of extensions in other versions',
+  isSummary: 'some tools leave it out for slices of extensions, some write `false`',
+  mapping: 'white space; mappings of extensions, which R4 inherited in some slices',
+  max: 'older tools did not hand on to slices what the profile says below what is sliced',
+  maxLength: 'primitive types, whose limits R4 took from elsewhere than the differential',
+  maxValueInteger: 'as `maxLength`',
+  meaningWhenMissing: 'one tool leaves it out where an extension states it',
+  min: 'older tools left the minimum of what is sliced below the sum of its slices, and did not hand on to slices what the profile says below what is sliced',
+  minValueInteger: 'as `maxLength`',
+  mustSupport: 'older tools did not hand on to slices what the profile says below what is sliced',
+  pattern: 'as `fixedUri`',
+  requirements: 'links to pages by other addresses',
+  short: 'texts of extensions in other versions; primitive types, whose texts R4 took from elsewhere than the differential',
+  slicing: 'one tool left out the slicing of a choice in slices with a `valueQuantity`; logical models',
+  type: 'the type of `id` in newer copies of R4; older tools did not hand on to slices what the profile says below what is sliced',
+}
+
+const HEAD = `# Snapshots compared with published ones
+
+[\`generateSnapshot\`](snapshot.md) over the definitions of published packages, compared with the snapshots that the packages bring, element by element and member by member. Published
+snapshots differ among themselves, as the tools that made them did: R4 is of 2019, US Core 4.0.0 of 2021, IPS 2.0.0 of 2024, SDC and the extensions of 2025. Where the tools differ,
+what the newest do is done here. Not compared: the order of constraints, mappings, conditions, aliases, codes and extensions; versions that a publisher adds to canonicals; whether links to R4
+lead to \`/fhir/\` or \`/fhir/R4/\`; marks of tools. The packages of US Core and IPS 1.1.0 were compared without texts.
+
+This page is written by \`npx vitest run --config vitest.workspace.ts --project @fhir-ops/conformance -u src/snapshot\` from \`packages/conformance/passing/snapshots.json\`; with
+\`REFRESH_PASSING=1\` it is counted again, of the packages that are there.
+
+`
+
+/** Creates the page `docs/operations/snapshot-agreement.md`. @throws if a member differs without a reason in `REASONS`. */
+export function agreementPage(agreements: Readonly<Record<string, Agreement>>): string {
+  const entries = Object.entries(agreements)
+  const rows = entries.map(([name, one]) => {
+    const compared = one.definitions - one.withoutBase
+    const missing = one.withoutBase === 0 ? '' : ` (${one.withoutBase} more without their base)`
+    return `| ${name} | ${compared}${missing} | ${one.same} | ${one.elements} | ${one.sameElements} | ${percent(one.sameElements, one.elements)} | ${one.missing} | ${one.added} |\n`
+  })
+  const names = [...new Set(entries.flatMap(([, { members }]) => Object.keys(members)))].sort()
+  return `${HEAD}| package | definitions | the same | elements | the same | | missing here | only here |\n|---|---|---|---|---|---|---|---|\n${rows.join('')}
+Elements that are missing or only here: \`valueQuantity\` as a slice or as the element itself (R4 and US Core), an extension that R4 repeated, children of slices that older tools did not hand on, and
+three profiles of R4 that slice what is not sliced.
+
+## By member
+
+| member | elements with it | agree | | why the rest differ |
+|---|---|---|---|---|
+${names.map((name) => memberRow(name, entries)).join('')}`
+}
+
+function memberRow(name: string, entries: readonly (readonly [string, Agreement])[]): string {
+  const counts = entries.map(([, { members }]) => members[name] ?? [0, 0])
+  const has = counts.reduce((sum, [all]) => sum + all, 0)
+  const differ = counts.reduce((sum, [, differing]) => sum + differing, 0)
+  const reason = REASONS[name]
+  if (differ > 0 && reason === undefined) throw new Error(`No reason is written down why ${name} differs ${differ} times.`)
+  return `| \`${name}\` | ${has} | ${has - differ} | ${percent(has - differ, has)} | ${differ === 0 ? '' : (reason ?? '')} |\n`
+}
+
+function percent(part: number, whole: number): string {
+  return whole === 0 ? '' : `${((100 * part) / whole).toFixed(2)} %`
+}
+
 /** Agreement of generated snapshots with the published ones. */
 export interface Agreement {
   readonly definitions: number

@@ -1,8 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { agreementOf, contextOf, type Agreement } from './agreement.js'
-import { agreementPage } from './agreement-page.js'
+import { agreementOf, contextOf, type Agreement, agreementPage } from './agreement.js'
 import { EXTENSIONS, PACKAGES, RELEASE } from './published-packages.js'
 
 const COUNTS = fileURLToPath(new URL('../../passing/snapshots.json', import.meta.url))

@@ -5,7 +5,7 @@ import type { Operation } from './questions.js'
 export type Answer = Readonly<Partial<Record<Aspect, string>>>
 
 /** The compared aspects: whether the question was refused, and the content of the answer without its messages. */
-export const ASPECTS = ['refused', 'result', 'codes', 'order', 'versions', 'nested', 'flags', 'displays', 'outcome', 'matches'] as const
+const ASPECTS = ['refused', 'result', 'codes', 'order', 'versions', 'nested', 'flags', 'displays', 'outcome', 'matches'] as const
 
 type Aspect = (typeof ASPECTS)[number]
 
@@ -95,4 +95,14 @@ function entriesOf(parent: JsonObject, above: string): readonly Listed[] {
     const code = stringAt(entry, 'code') ?? ''
     return [{ entry, code, above }, ...entriesOf(entry, code)]
   })
+}
+
+/**
+ * The first aspect in which two answers differ; later differences follow from it.
+ *
+ * @returns `undefined` if they agree.
+ */
+export function differenceOf(ours: Answer, theirs: Answer): string | undefined {
+  const aspect = ASPECTS.find((name) => ours[name] !== theirs[name])
+  return aspect === undefined ? undefined : `${aspect}: ${ours[aspect] ?? 'none'} / ${theirs[aspect] ?? 'none'}`
 }

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
-import { cases, markOf } from './cases.js'
+import { cases, markOf, knownFacts, refreshFacts } from './cases.js'
 import { decisions, REASONS, type Decision } from './decisions.js'
-import { differenceOf } from './differences.js'
-import { knownFacts, refreshFacts } from './facts-file.js'
+import { differenceOf } from './answers.js'
 import { answererOf } from './ours.js'
 
 /** A command that starts the oracle, to ask it anew. */

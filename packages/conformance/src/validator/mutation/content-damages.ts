@@ -1,7 +1,6 @@
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import { TYPE_URL } from 'fhir-ops/internal/text'
-import type { Damage, Edit } from './edit.js'
-import { added, here, inside, isRoot } from './make-edit.js'
+import { type Damage, type Edit, added, here, inside, isRoot } from './edit.js'
 import type { Site } from './site.js'
 
 const NOWHERE = 'http://nowhere.test/x'

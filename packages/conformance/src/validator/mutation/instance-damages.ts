@@ -1,7 +1,6 @@
 import { TYPE_URL } from 'fhir-ops/internal/text'
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
-import type { Damage, Edit } from './edit.js'
-import { added, here, isRoot, list } from './make-edit.js'
+import { type Damage, type Edit, added, here, isRoot, list } from './edit.js'
 import type { Site } from './site.js'
 
 const NOWHERE = 'http://nowhere.test/x'

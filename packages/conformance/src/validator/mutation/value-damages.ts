@@ -1,6 +1,5 @@
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
-import type { Damage, Edit } from './edit.js'
-import { here, inside, isComplex, list } from './make-edit.js'
+import { type Damage, type Edit, here, inside, isComplex, list } from './edit.js'
 import type { Site } from './site.js'
 
 const NOWHERE = 'http://nowhere.test/x'

@@ -1,8 +1,20 @@
-import { createContext, forRequest, type ValidationPolicy } from 'fhir-ops/context'
+import { expect, test } from 'vitest'
 import type { JsonObject } from 'fhir-ops/internal/json'
+import { createContext, forRequest, type ValidationPolicy } from 'fhir-ops/context'
 import { memoryStorage } from 'fhir-ops/memory'
 import { validate, type Finding } from 'fhir-ops/validate'
 import { r4 } from '@fhir-ops/r4'
+
+/** Adds a test of what is said of a resource, with definitions; its name has the messages of HL7's validator that it is about. */
+type MessageTest = (name: string, expected: readonly string[], resource: JsonObject, definitions?: readonly JsonObject[]) => void
+
+/** Makes tests about a kind of resource that look at the kinds of findings given. */
+export function messageTests(subject: string, kinds: RegExp): MessageTest {
+  return (name, expected, resource, definitions = []) =>
+    test(`${subject}: ${name}`, async () => {
+      expect(await issuesOf(resource, definitions, kinds)).toEqual(expected)
+    })
+}
 
 const ctx = createContext({ storage: memoryStorage(), ...r4(), now: () => new Date('2026-01-01T00:00:00Z') })
 

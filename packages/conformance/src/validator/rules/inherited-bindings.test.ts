@@ -1,5 +1,5 @@
 import type { JsonObject } from 'fhir-ops/internal/json'
-import { messageTests } from './message-tests.js'
+import { messageTests } from './findings-of.js'
 import { profileOn } from './profile-on.js'
 
 const add = messageTests('a binding', /^(?:code-not-in-value-set|value-set-unknown|concept-outdated)$/)

@@ -1,5 +1,5 @@
 import type { JsonObject } from 'fhir-ops/internal/json'
-import { messageTests } from './message-tests.js'
+import { messageTests } from './findings-of.js'
 import { profileOn } from './profile-on.js'
 
 const add = messageTests('an extension for an element of a profile', /^extension-context$/)

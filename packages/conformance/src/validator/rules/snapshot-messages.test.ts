@@ -1,5 +1,5 @@
 import type { JsonObject } from 'fhir-ops/internal/json'
-import { messageTests } from './message-tests.js'
+import { messageTests } from './findings-of.js'
 
 const add = messageTests('the snapshot of a profile', /^definition-(?:snapshot|path)/)
 const SD = 'http://hl7.org/fhir/StructureDefinition/'

@@ -1,5 +1,5 @@
 import type { JsonObject } from 'fhir-ops/internal/json'
-import { messageTests } from './message-tests.js'
+import { messageTests } from './findings-of.js'
 
 const add = messageTests('a structure definition', /^definition-/)
 let n = 0

@@ -4,7 +4,7 @@ import type { JsonObject } from 'fhir-ops/internal/json'
 import { memoryStorage } from 'fhir-ops/memory'
 import { validate } from 'fhir-ops/validate'
 import { r4 } from '@fhir-ops/r4'
-import { messageTests } from './message-tests.js'
+import { messageTests } from './findings-of.js'
 
 const add = messageTests('a value set', /^value-set-(?!unknown)/)
 const ctx = createContext({ storage: memoryStorage(), ...r4() })
