@@ -1,6 +1,6 @@
 import { canonicalOf, headOf, withoutVersion, type Kept } from '../content/index.js'
 import { createPace, type OperationContext, type Pace } from '../context/index.js'
-import { OperationError, quoted } from '../errors/index.js'
+import { OperationError, quoted, type ErrorDetail } from '../errors/index.js'
 import type { ExplanationStep } from '../explain/index.js'
 import { stringAt } from '../json/index.js'
 import { systemFamily, type SystemFamily } from './code-system/system-family.js'
@@ -48,7 +48,12 @@ export async function terminologyScope(ctx: OperationContext, options: ScopeOpti
     const found = await supplementedBy(ctx, canonical, options)
     supplemented.push(found)
     count += found.systems.length
-    if (count > MOST_SUPPLEMENTS) throw tooManySupplements(canonical, options)
+    if (count > MOST_SUPPLEMENTS)
+      throw new OperationError(
+        'too-costly',
+        `More than ${MOST_SUPPLEMENTS} supplements cannot be used at once.`,
+        placeOf(canonical, options),
+      )
   }
   for (const canonical of supplements) ctx.explain?.step(supplementStep(canonical))
   const kept = supplements.length > 0 ? undefined : (options.kept ?? (await ctx.content.kept?.()))
@@ -122,17 +127,12 @@ async function supplementedBy(ctx: OperationContext, canonical: string, options:
   return { canonical, systems: supplements.map((definition) => withoutVersion(stringAt(headOf(definition), 'supplements') ?? '')) }
 }
 
-function tooManySupplements(canonical: string, options: ScopeOptions): OperationError {
-  const { expression = [] } = placeOf(canonical, options)
-  return new OperationError('too-costly', `More than ${MOST_SUPPLEMENTS} supplements cannot be used at once.`, { expression })
-}
-
 function noSupplement(supplement: string, options: RefusalOptions): OperationError {
-  return refusal('VALUESET_SUPPLEMENT_MISSING', { supplement }, options)
+  return refusal('VALUESET_SUPPLEMENT_MISSING', { supplement }, { ...options, omitsPlace: true })
 }
 
 /** A supplement that a value set requires has no place in the input. */
-function placeOf(canonical: string, { asked = [] }: ScopeOptions): Pick<RefusalOptions, 'expression' | 'omitsPlace'> {
+function placeOf(canonical: string, { asked = [] }: ScopeOptions): Pick<ErrorDetail, 'expression'> {
   const index = asked.indexOf(canonical)
-  return index < 0 ? {} : { expression: [`useSupplement[${index}]`], omitsPlace: true }
+  return index < 0 ? {} : { expression: [`useSupplement[${index}]`] }
 }
