@@ -151,7 +151,7 @@ describe('wrong use', () => {
       'a misspelt scope',
       ['token', 'create', '--storage', 'sqlite:nothing.db', '--scope', 'sytem/*.rs'],
       2,
-      'There is no scope "sytem/*.rs". Examples of scopes: openid',
+      'There is no scope "sytem/*.rs". A scope of resources has a form such as',
     ],
     ['an empty development token', ['serve', '--dev-token', ''], 2, 'ASCII'],
     ['a development token on a public interface', ['serve', '--host', '0.0.0.0', '--dev-token', 'x'], 2, 'loopback'],

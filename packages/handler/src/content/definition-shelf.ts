@@ -180,9 +180,10 @@ export function shelfStorage(
     // Other requests may wait for this too, so it has no time limit, but it lets them run.
     const pace = createPace({ scheduler })
     for (const id of ids) {
-      const definition = waiting.get(id)
-      if (definition === undefined) continue
+      if (!waiting.has(id)) continue
       await pace.step()
+      const definition = waiting.get(id)
+      if (definition === undefined) continue // another request was faster
       const work = putting.get(id) ?? put(pace, definition).finally(() => putting.delete(id))
       putting.set(id, work)
       await work

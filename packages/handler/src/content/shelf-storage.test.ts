@@ -1,7 +1,7 @@
 import type { JsonObject } from 'fhir-ops/internal/json'
 import { memoryStorage } from 'fhir-ops/memory'
 import type { Condition, Indexer } from 'fhir-ops/storage'
-import { createScheduler } from 'fhir-ops/internal/context'
+import { createScheduler, type Scheduler } from 'fhir-ops/internal/context'
 import { describe, expect, it } from 'vitest'
 import { shelfStorage } from './definition-shelf.js'
 
@@ -34,7 +34,10 @@ const listed: Condition = {
 }
 const below: Condition = { kind: 'entry', param: 'url', all: [{ field: 'value', op: 'prefix', operand: 'http://example.org/' }] }
 
-function shelf(): { readonly storage: ReturnType<typeof shelfStorage>; readonly read: readonly string[] } {
+function shelf(scheduler: Scheduler = createScheduler()): {
+  readonly storage: ReturnType<typeof shelfStorage>
+  readonly read: readonly string[]
+} {
   const read: string[] = []
   const definitions = RESOURCES.map((resource) => ({
     id: resource.id,
@@ -46,7 +49,7 @@ function shelf(): { readonly storage: ReturnType<typeof shelfStorage>; readonly 
       },
     },
   }))
-  const options = { type: TYPE, scheduler: createScheduler(), indexer, startedAt: '2026-01-01T00:00:00Z' }
+  const options = { type: TYPE, scheduler, indexer, startedAt: '2026-01-01T00:00:00Z' }
   return { storage: shelfStorage(definitions, options), read }
 }
 
@@ -92,6 +95,16 @@ describe('definitions that are asked for', () => {
     expect(items.map(({ id }) => id)).toEqual(RESOURCES.map(({ id }) => id).toSorted())
     expect(new Set(items.map(({ versionId }) => versionId))).toEqual(new Set(['1']))
     expect(read.toSorted()).toEqual(items.map(({ id }) => id))
+  })
+
+  it('are read once, also where a question waits for its turn while another one has them read', async () => {
+    const first = Promise.withResolvers<void>()
+    const { storage, read } = shelf({ mayGoOn: () => false, turn: async () => (turns++ === 0 ? first.promise : undefined) })
+    let turns = 0
+    const waiting = storage.read(TYPE, 'v7')
+    await storage.read(TYPE, 'v7')
+    first.resolve()
+    expect([(await waiting)?.versionId, read]).toEqual(['1', ['v7']])
   })
 
   it('are not there under an id that none has', async () => {

@@ -60,7 +60,7 @@ def conditional_create_batch():
 def with_options():
     found = medplum.search_with_options(
         "Observation",
-        {"status": "final"},
+        {"subject": "Patient/p"},
         total="accurate",
         count=5,
         sort="-_lastUpdated",
