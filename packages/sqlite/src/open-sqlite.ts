@@ -9,7 +9,7 @@ import { transaction, type SqliteDriver } from './database/driver.js'
 import { leaveOutIndexes, makeIndexesLeftOut, migrate } from './database/migrations.js'
 import { checkInPlace, inUse, openAlone, openToRead, openToWrite, type FileOptions } from './database/node-file.js'
 import { readerLanes } from './threads/reader-lanes.js'
-import { workerLane } from './threads/worker-lane.js'
+import { workerLane, type WorkerLane } from './threads/worker-lane.js'
 
 /** Options of `openSqlite`. */
 export interface OpenSqliteOptions extends SqliteStorageOptions {
@@ -48,9 +48,7 @@ export interface SqliteFile {
  */
 export async function openSqlite(file: string, options: OpenSqliteOptions = {}): Promise<SqliteFile> {
   const task = fileOptions(file, options)
-  const points = preparedFile(task)
-  const used = inUse(task, points)
-  return opened(fileExecutor(points, used, options), used, options)
+  return opened(fileExecutor(preparedFile(task), task, options), options)
 }
 
 /** Page cache for a first load, in KiB: large enough for the pages that a batch changes, so that no page is written twice. */
@@ -66,10 +64,8 @@ const FILLING_CACHE_KIB = 65_536
 export async function openSqliteToFill(file: string, options: OpenSqliteOptions = {}): Promise<SqliteFile> {
   const task = { ...fileOptions(file, options), writerCacheKib: FILLING_CACHE_KIB }
   const withoutIndexes = preparedWithoutIndexes(task)
-  const points = withoutIndexes ?? preparedFile(task)
-  const used = inUse(task, points)
-  const executor = fileExecutor(points, used, options)
-  return opened(withoutIndexes === undefined ? executor : indexedByClose(executor), used, options)
+  const executor = fileExecutor(withoutIndexes ?? preparedFile(task), task, options)
+  return opened(withoutIndexes === undefined ? executor : indexedByClose(executor), options)
 }
 
 const SHAPE: InputShape = inputShape<OpenSqliteOptions>({
@@ -88,21 +84,23 @@ function fileOptions(file: string, options: OpenSqliteOptions): FileOptions {
   return { file: file.startsWith('file:') ? file : resolve(file), synchronous, busyTimeoutMs }
 }
 
-function opened(executor: Executor, task: FileOptions, options: OpenSqliteOptions): SqliteFile {
+/** What carries out the commands of a file. */
+interface FileExecutor extends Executor {
+  backup(target: string): Promise<void>
+}
+
+function opened(executor: FileExecutor, options: OpenSqliteOptions): SqliteFile {
   const storage = storageOn(executor, options)
   return {
     storage,
     sessions: sessionStoreOn(executor),
     concepts: conceptStoreOn(executor),
-    async backup(target) {
-      checkInPlace(task)
-      return backupSqlite(task.file, target)
-    },
+    backup: (target) => executor.backup(target),
     close: async () => storage.close(),
   }
 }
 
-function indexedByClose(executor: Executor): Executor {
+function indexedByClose(executor: FileExecutor): FileExecutor {
   let closing: Promise<void> | undefined
   const close = async (): Promise<void> => {
     try {
@@ -117,16 +115,30 @@ function indexedByClose(executor: Executor): Executor {
 /** An idle writer holds about 50 MB of pages and received data, which the next write does not need; restarting it takes 60 ms. */
 const WRITER_IDLE_MS = 10_000
 
+/** The threads of a file. */
+interface Threads {
+  readonly writer: WorkerLane
+  readonly reader: WorkerLane
+}
+
+function threadsFor(task: FileOptions, searchTimeoutMs: number): Threads {
+  return {
+    writer: workerLane({ ...task, role: 'writer' }, { idleMs: WRITER_IDLE_MS }),
+    reader: readerLanes(task, { timeoutMs: searchTimeoutMs }),
+  }
+}
+
 /** @param points The connection of the calling thread. */
-function fileExecutor(points: SqliteDriver, task: FileOptions, { searchTimeoutMs = 5_000 }: OpenSqliteOptions): Executor {
-  const writer = workerLane({ ...task, role: 'writer' }, { idleMs: WRITER_IDLE_MS })
-  const reader = readerLanes(task, { timeoutMs: searchTimeoutMs })
+function fileExecutor(points: SqliteDriver, options: FileOptions, { searchTimeoutMs = 5_000 }: OpenSqliteOptions): FileExecutor {
+  const used = inUse(options, points)
+  let made: Threads | undefined
+  const threads = (): Threads => (made ??= threadsFor(used(), searchTimeoutMs))
   let closing: Promise<void> | undefined
   const closeAll = async (): Promise<void> => {
-    await reader.close()
+    await made?.reader.close()
     // Closed last, so that no reader blocks its checkpoint.
     points.close()
-    await writer.close()
+    await made?.writer.close()
   }
   const callNow: Executor['callNow'] = (command, args) => {
     if (closing !== undefined) throw closedError()
@@ -136,7 +148,11 @@ function fileExecutor(points: SqliteDriver, task: FileOptions, { searchTimeoutMs
     async call(command, args) {
       if (closing !== undefined) throw closedError()
       if (command.lane === 'point') return command.run(points, args)
-      return (command.lane === 'write' ? writer : reader).call(command, args)
+      return (command.lane === 'write' ? threads().writer : threads().reader).call(command, args)
+    },
+    async backup(target) {
+      checkInPlace(used())
+      return backupSqlite(options.file, target)
     },
     callNow,
     revision: revisionOf(callNow),

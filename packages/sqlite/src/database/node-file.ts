@@ -13,24 +13,38 @@ export interface FileOptions {
   readonly synchronous: 'FULL' | 'NORMAL'
   /** Page cache of the writer's connection, in KiB. Default 16,384. */
   readonly writerCacheKib?: number
-  /** `identityOf` the file when it was first opened; absent before. */
+  /** `identityOf` the files that are in use; absent before. */
   readonly identity?: string | undefined
 }
 
-/** Identifies a database, with its log and the index of that, to distinguish it from later files of the same names; `undefined` if there is no file. */
-function identityOf(file: string): string | undefined {
-  const found = [file, `${file}-wal`, `${file}-shm`].map((path) => statSync(path, { bigint: true, throwIfNoEntry: false }))
-  return found[0] && found.map((one) => (one === undefined ? '' : `${one.dev} ${one.ino}`)).join()
+/** Identifies files, to distinguish them from later ones of the same names. */
+function identityOf(...files: readonly string[]): string {
+  const found = files.map((file) => statSync(file, { bigint: true, throwIfNoEntry: false }))
+  return found.map((one) => (one === undefined ? 'none' : `${one.dev} ${one.ino}`)).join()
+}
+
+/** A database, its log and the index of that. */
+function filesOf(file: string): readonly string[] {
+  return [file, `${file}-wal`, `${file}-shm`]
 }
 
 /**
- * Remembers which files are in use.
+ * Returns a function that states which files are in use. Only its first call reads, which creates the log, because that stays if only connections for
+ * reading have been opened.
  *
- * @param db A connection that stays open: its first read creates the log, which SQLite deletes only when the last connection closes.
+ * @param db A connection that stays open, so that SQLite does not delete the log.
+ * @throws {OperationError} `storage-unavailable`, from the function, if the database was deleted or replaced meanwhile.
  */
-export function inUse(options: FileOptions, db: SqliteDriver): FileOptions {
-  db.get(sql`PRAGMA schema_version`)
-  return { ...options, identity: identityOf(options.file) }
+export function inUse(options: FileOptions, db: SqliteDriver): () => FileOptions {
+  const opened = identityOf(options.file)
+  let used: FileOptions | undefined
+  return () => {
+    if (used !== undefined) return used
+    if (identityOf(options.file) !== opened) throw notInPlace()
+    db.get(sql`PRAGMA schema_version`)
+    used = { ...options, identity: identityOf(...filesOf(options.file)) }
+    return used
+  }
 }
 
 /**
@@ -38,8 +52,11 @@ export function inUse(options: FileOptions, db: SqliteDriver): FileOptions {
  *   unlinked files, and everything written there would be lost; a new connection would even lose what only the log has.
  */
 export function checkInPlace({ file, identity }: FileOptions): void {
-  if (identity === undefined || identityOf(file) === identity) return
-  throw new OperationError('storage-unavailable', 'The database file or its log was deleted or replaced while it was in use.')
+  if (identity !== undefined && identityOf(...filesOf(file)) !== identity) throw notInPlace()
+}
+
+function notInPlace(): OperationError {
+  return new OperationError('storage-unavailable', 'The database file or its log was deleted or replaced while it was in use.')
 }
 
 /** Number of pages that collect in the log before they are moved to the file (128 MB): few enough moves for bulk loads, and still a fast restart. */
