@@ -55,16 +55,20 @@ export function versionFits(asked: string, version: string | undefined): boolean
   if (isOfVersion(asked, version)) return true
   if (version === undefined) return false
   const wanted = asked.split('.')
-  const given = version.split('.')
   const wild = (segment: string): boolean => segment === 'x' || segment === 'X' || segment === '*'
   if (!wanted.some(wild)) return false
+  const given = version.split('.')
   return wanted.length === given.length && wanted.every((segment, i) => wild(segment) || segment === given[i])
 }
 
 /** Returns the item with the requested version: the exact version, otherwise the highest match. */
 export function bestVersion<T extends { readonly version?: string }>(items: readonly T[], asked: string): T | undefined {
-  const fitting = items.filter((item) => versionFits(asked, item.version))
-  return fitting.find((item) => item.version === asked) ?? fitting.toSorted((a, b) => compareVersions(b.version, a.version))[0]
+  let best: T | undefined
+  for (const item of items) {
+    if (item.version === asked) return item
+    if (versionFits(asked, item.version) && (best === undefined || compareVersions(item.version, best.version) > 0)) best = item
+  }
+  return best
 }
 
 /** What decided the version of an include. */
