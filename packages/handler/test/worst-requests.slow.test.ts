@@ -127,6 +127,21 @@ const withSupplements = (count: number, used: number): string =>
       resource: { resourceType: 'CodeSystem', url: `u:${n}`, content: 'supplement', supplements: system },
     })),
   )
+/** Parameters that expand a value set of 90 versions of a code system, each by a wildcard, of which there are so many. */
+const withVersions = (count: number): string => {
+  const include = Array.from({ length: 90 }, (_, n) => ({ system: 'u:c', version: `${n}.x`, concept: [{ code: 'a' }] }))
+  const resources = [
+    { resourceType: 'ValueSet', url: 'u:v', compose: { include } },
+    ...Array.from({ length: count }, (_, n) => ({
+      resourceType: 'CodeSystem',
+      url: 'u:c',
+      version: `${n % 90}.${n}`,
+      content: 'complete',
+      concept: [{ code: 'a' }],
+    })),
+  ]
+  return parameters({ name: 'url', valueUri: 'u:v' }, ...resources.map((resource) => ({ name: 'tx-resource', resource })))
+}
 const bundle = (type: string, entry: string, count: number): string =>
   `{"resourceType":"Bundle","type":"${type}","entry":[${Array<string>(count).fill(entry).join(',')}]}`
 const form = Array.from({ length: 900 }, (_, n) => `f${n}=${'x'.repeat(4_000)}`).join('&')
@@ -248,6 +263,7 @@ const WORST: Readonly<Record<string, readonly Sent[]>> = {
     { url: '/fhir/R4/ValueSet/$expand?url=http://w.example/vs' },
     { url: '/fhir/R4/ValueSet/vs/$expand?filter=concept&_pretty=true&includeDefinition=true' },
     { url: '/fhir/R4/ValueSet/vs/$expand?_format=ndjson' },
+    { method: 'POST', url: '/fhir/R4/ValueSet/$expand', body: withVersions(8_000) },
   ],
   $lookup: [
     { url: `/fhir/R4/CodeSystem/$lookup?system=${system}&code=root&property=child&_pretty=true` },

@@ -11,4 +11,4 @@ export {
 } from './layer.js'
 export { packLayer, packOf, type PackOptions, type PackReader } from './pack-layer.js'
 export { requestLayer, storageLayer } from './layers.js'
-export { compareVersions, contentView, newestOf, resolveCanonical, type ContentView } from './view.js'
+export { compareVersions, contentView, highestOf, newestOf, resolveCanonical, type ContentView } from './view.js'

@@ -88,8 +88,13 @@ export function newestOf(definitions: readonly Definition[]): Definition | undef
   const others = given.length > 0 ? given : definitions.filter((definition) => !isOfRelease(definition))
   const all = others.length > 0 ? others : definitions
   const current = all.filter((definition) => definition.status !== 'retired')
-  return (current.length > 0 ? current : all).reduce<Definition | undefined>(
-    (best, definition) => (best === undefined || compareVersions(definition.version, best.version) > 0 ? definition : best),
+  return highestOf(current.length > 0 ? current : all)
+}
+
+/** Returns the first of the items with the highest version. */
+export function highestOf<T extends { readonly version?: string }>(items: readonly T[]): T | undefined {
+  return items.reduce<T | undefined>(
+    (best, item) => (best === undefined || compareVersions(item.version, best.version) > 0 ? item : best),
     undefined,
   )
 }

@@ -1,5 +1,5 @@
 import { canonicalOf } from '../content/index.js'
-import { OperationError, quoted } from '../errors/index.js'
+import { OperationError, quoted, type ErrorCode } from '../errors/index.js'
 import { objectsAt, stringAt, type JsonObject } from '../json/index.js'
 import type { OperationRequest } from '../operation/index.js'
 import { type ParameterReader, parameterReader } from '../parameters/index.js'
@@ -31,18 +31,13 @@ function readVersions(reader: ParameterReader, name: string): ReadonlyMap<string
   const canonicals = reader.texts(name)
   if (canonicals.length === 0) return NO_VERSIONS
   const versions = versionsByUrl(canonicals)
-  // Looks through all parameters, of which there may be many.
-  const place = () => ({ expression: [reader.expressionOf(name)] })
+  // The place is looked for among all parameters, of which there may be many.
+  const wrong = (code: ErrorCode, message: string): OperationError =>
+    new OperationError(code, `Parameter '${name}' ${message}.`, { expression: [reader.expressionOf(name)] })
   for (const canonical of canonicals) {
     const { url, version } = canonicalOf(canonical)
-    if (version === undefined)
-      throw new OperationError(
-        'parameter-value',
-        `Parameter '${name}' must name a version (url|version), not ${quoted(canonical)}.`,
-        place(),
-      )
-    if (versions.get(url) !== version)
-      throw new OperationError('parameter-invalid', `Parameter '${name}' names two versions of ${quoted(url)}.`, place())
+    if (version === undefined) throw wrong('parameter-value', `must name a version (url|version), not ${quoted(canonical)}`)
+    if (versions.get(url) !== version) throw wrong('parameter-invalid', `names two versions of ${quoted(url)}`)
   }
   return versions
 }

@@ -43,17 +43,10 @@ export interface ScopeOptions {
 export async function terminologyScope(ctx: OperationContext, options: ScopeOptions = {}): Promise<TerminologyScope> {
   const supplements = [...new Set(options.supplements)]
   const supplemented: Supplemented[] = []
-  let count = 0
   for (const canonical of supplements) {
-    const found = await supplementedBy(ctx, canonical, options)
-    supplemented.push(found)
-    count += found.systems.length
-    if (count > MOST_SUPPLEMENTS)
-      throw new OperationError(
-        'too-costly',
-        `More than ${MOST_SUPPLEMENTS} supplements cannot be used at once.`,
-        placeOf(canonical, options),
-      )
+    supplemented.push(await supplementedBy(ctx, canonical, options))
+    if (supplemented.flatMap(({ systems }) => systems).length > MOST_SUPPLEMENTS)
+      throw new OperationError('too-costly', `At most ${MOST_SUPPLEMENTS} supplements can be used.`, placeOf(canonical, options))
   }
   for (const canonical of supplements) ctx.explain?.step(supplementStep(canonical))
   const kept = supplements.length > 0 ? undefined : (options.kept ?? (await ctx.content.kept?.()))

@@ -1,4 +1,4 @@
-import { canonicalOf, compareVersions } from '../content/index.js'
+import { canonicalOf, highestOf } from '../content/index.js'
 import type { MemberKind } from '../input/index.js'
 import { isObject } from '../json/index.js'
 
@@ -52,23 +52,17 @@ export function isOfVersion(named: string | undefined, version: string | undefin
  * @param asked A version, a version with segments `x` or `*`, or an edition of SNOMED CT.
  */
 export function versionFits(asked: string, version: string | undefined): boolean {
-  if (isOfVersion(asked, version)) return true
   if (version === undefined) return false
-  const wanted = asked.split('.')
-  const wild = (segment: string): boolean => segment === 'x' || segment === 'X' || segment === '*'
-  if (!wanted.some(wild)) return false
-  const given = version.split('.')
-  return wanted.length === given.length && wanted.every((segment, i) => wild(segment) || segment === given[i])
+  if (isOfVersion(asked, version)) return true
+  const [wanted, given] = [asked.split('.'), version.split('.')]
+  const isWild = (segment: string): boolean => /^[xX*]$/.test(segment)
+  return wanted.length === given.length && wanted.some(isWild) && wanted.every((segment, i) => isWild(segment) || segment === given[i])
 }
 
 /** Returns the item with the requested version: the exact version, otherwise the highest match. */
 export function bestVersion<T extends { readonly version?: string }>(items: readonly T[], asked: string): T | undefined {
-  let best: T | undefined
-  for (const item of items) {
-    if (item.version === asked) return item
-    if (versionFits(asked, item.version) && (best === undefined || compareVersions(item.version, best.version) > 0)) best = item
-  }
-  return best
+  const fitting = items.filter((item) => versionFits(asked, item.version))
+  return fitting.find((item) => item.version === asked) ?? highestOf(fitting)
 }
 
 /** What decided the version of an include. */

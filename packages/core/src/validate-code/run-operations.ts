@@ -1,6 +1,6 @@
 import { OperationError, outcomeOf, quoted } from '../errors/index.js'
 import { canonicalOf, withoutVersion } from '../content/index.js'
-import { createPace, forRequest, type OperationContext, type Pace } from '../context/index.js'
+import { checkpoint, createPace, forRequest, type OperationContext, type Pace } from '../context/index.js'
 import type { LooseCodeInput } from '../input/index.js'
 import type { JsonObject } from '../json/index.js'
 import { storedInstance, type OperationRequest, type OperationResponse } from '../operation/index.js'
@@ -113,7 +113,8 @@ const WRITING = 0.1
 /** Runs `$batch-validate-code` of either type. @throws {OperationError} as `checkBatch`; an error of a single validation becomes its answer. */
 export async function runBatch(base: OperationContext, request: OperationRequest): Promise<OperationResponse> {
   const ctx = withinTime(base)
-  const pace = createPace(ctx)
+  // Those for which no time is left are refused one by one, while others run.
+  const pace = createPace({ ...ctx, deadline: undefined })
   const shared = request.parameters.filter(({ name }) => name !== SLOT)
   checkBatch(request, shared)
   const answers: JsonObject[] = []
@@ -164,7 +165,7 @@ async function oneAnswer(
   let parameters = shared
   try {
     await pace.step()
-    pace.check()
+    checkpoint(ctx)
     const own = parametersOf(validation.resource ?? {}, `${validation.expression}.resource`)
     const names = new Set(own.filter(({ name }) => name !== 'tx-resource').map(({ name }) => name))
     parameters = [...shared.filter(({ name }) => !names.has(name)), ...own]

@@ -8,7 +8,7 @@ import type { CodeSystemProvider } from '../../code-system/index.js'
 import { makeProvider, resourceProvider } from './resource-provider.js'
 import { importedReleases } from './imported-releases.js'
 import { cachedWork, type Pending } from '../cached-work.js'
-import { createMarks, type Marks } from '../memo.js'
+import { createMarks, keptLately, once, type Marks } from '../memo.js'
 import { addedBy, supplemented, type Added, type AddedSupplement, type Supplement } from './supplemented.js'
 
 /** All known versions and supplements of a code system. */
@@ -48,37 +48,41 @@ export async function systemFamily(ctx: OperationContext, url: string, options: 
   const asked = options.supplements.map(canonicalOf)
   const used = supplements.filter((definition) => asked.some((canonical) => isNamed(definition, canonical)))
   const made = madeProviders(ctx, used)
-  const otherwise = (version: string | undefined): CodeSystemProvider | undefined => {
-    const provider = stored.provider(version) ?? computed?.(version)
-    return provider === undefined ? undefined : made.keep(provider, provider)
-  }
-  const prepareStored = async (version: string | undefined): Promise<void> => {
-    await stored.prepare(version)
-    const provider = used.length > 0 ? stored.provider(version) : undefined
-    if (provider !== undefined) await made.prepare(provider, provider)
-  }
   const newest = newestOf(systems)
-  const pick = (version: string | undefined): Definition | undefined => (version === undefined ? newest : bestVersion(systems, version))
+  const best = keptLately(MOST_PICKED, (version: string) => ({ definition: bestVersion(systems, version) }))
+  const pick = (version: string | undefined): Definition | undefined => (version === undefined ? newest : best(version).definition)
+  const versions = once(() => [...systems.flatMap((definition) => definition.version ?? []), ...stored.versions].toSorted(compareVersions))
   const supplement = found.find(isSupplement)
   return {
     url,
-    versions: [...systems.flatMap((definition) => definition.version ?? []), ...stored.versions].toSorted(compareVersions),
+    get versions() {
+      return versions()
+    },
     unknown: systems.length === 0 && stored.versions.length === 0 && computed === undefined,
-    has: (version) => bestVersion(systems, version) !== undefined || stored.has(version) || computed?.(version) !== undefined,
+    has: (version) => pick(version) !== undefined || stored.has(version) || computed?.(version) !== undefined,
     async prepare(version) {
       const definition = pick(version)
-      if (definition === undefined) await prepareStored(version)
-      else if (made.get(definition) === undefined) await made.prepare(definition, await resourceProvider(ctx, definition), definition.key)
+      if (definition !== undefined) {
+        if (made.get(definition) === undefined) await made.prepare(definition, await resourceProvider(ctx, definition), definition.key)
+        return
+      }
+      await stored.prepare(version)
+      const provider = used.length > 0 ? stored.provider(version) : undefined
+      if (provider !== undefined) await made.prepare(provider, provider)
     },
-    provider: (version) => {
+    provider(version) {
       const definition = pick(version)
-      if (definition === undefined) return otherwise(version)
-      return made.get(definition) ?? made.keep(definition, finished(makeProvider(definition.resource)))
+      if (definition !== undefined) return made.get(definition) ?? made.keep(definition, finished(makeProvider(definition.resource)))
+      const provider = stored.provider(version) ?? computed?.(version)
+      return provider && made.keep(provider, provider)
     },
     lasts: () => computed === undefined && stored.lasts(),
     ...(systems.length === 0 && supplement !== undefined && { supplement: formatCanonical(supplement.url, supplement.version) }),
   }
 }
+
+/** Requested versions whose definitions are remembered; a value set may use half as many versions of a code system. */
+const MOST_PICKED = 200
 
 /** Providers with their supplements, by source. */
 interface MadeProviders {
