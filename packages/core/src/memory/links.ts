@@ -47,6 +47,7 @@ export function createLinks({ columns, system, targets }: Linked): Links {
     finished(places.catchUp())
     const [rows, ids, systems] = [places.all(), columns.value.numbers(), columns.system.numbers()]
     const wanted = columns.system.numberOf(system)
+    if (wanted === undefined) return () => NOWHERE
     return (entry) => (systems[entry] === wanted ? (rows[ids[entry] ?? 0] ?? NOWHERE) : NOWHERE)
   }
   const visitLinks = (sources: Bits, visit: (source: number, target: number) => void): void => {

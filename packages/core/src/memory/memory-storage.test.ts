@@ -177,6 +177,13 @@ describe('resources that were given without an indexer', () => {
     expect(await idsOf(memoryStorage(patients), query)).toEqual(ids)
   })
 
+  it('are not referred to by an id without their type, even if no entry of the parameter has a type', async () => {
+    const storage = memoryStorage([{ resourceType: 'Basic', id: 'a' }], { indexer: () => [{ param: 'subject', value: 'a' }] })
+    const whole: SearchQuery = { type: 'Basic', where: EVERYTHING }
+    for (const kind of ['refersTo', 'referredBy'] as const)
+      expect(await storage.count({ type: 'Basic', where: { kind, param: 'subject', query: whole } })).toBe(0)
+  })
+
   it('follows references while what they lead to comes, is replaced, goes, and is shed', async () => {
     const storage = memoryStorage([], { history: false })
     const write = async (type: string, id: string, entries: readonly IndexEntry[]): Promise<unknown> =>
