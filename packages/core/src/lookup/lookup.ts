@@ -1,6 +1,6 @@
 import type { Parameters, ParametersParameter } from 'fhir/r4.js'
 import { formatCanonical } from '../content/index.js'
-import { checkpoint, createPace, explained, type Explained, type ExplainOption, type OperationContext } from '../context/index.js'
+import { checkpoint, explained, type Explained, type ExplainOption, type OperationContext, type Pace } from '../context/index.js'
 import { checkResult, OperationError } from '../errors/index.js'
 import { explanationParameter, type Explain } from '../explain/index.js'
 import {
@@ -112,7 +112,7 @@ async function lookedUp(ctx: OperationContext, input: LookupInput): Promise<Look
     ...(definition !== undefined && { definition }),
     abstract: provider.status(concept).abstract,
     designations: inOrder(texts.filter(isDesignation), shown),
-    properties: await conceptProperties(ctx, { provider, concept, asked: input.properties ?? [] }),
+    properties: await conceptProperties(scope.pace, { provider, concept, asked: input.properties ?? [] }),
     supplements: provider.supplements,
   }
 }
@@ -164,10 +164,7 @@ interface PropertyQuestion {
  *
  * @throws {OperationError} `not-supported` for a property that the code system defines but that cannot be returned.
  */
-async function conceptProperties(
-  ctx: OperationContext,
-  { provider, concept, asked }: PropertyQuestion,
-): Promise<readonly LookupProperty[]> {
+async function conceptProperties(pace: Pace, { provider, concept, asked }: PropertyQuestion): Promise<readonly LookupProperty[]> {
   const all = asked.includes('*') || (asked.length === 0 && provider.header.propertiesAreConcepts === true)
   const { hierarchy, header } = provider
   const missing = asked.findIndex((code) => header.missingProperties?.has(code))
@@ -179,18 +176,13 @@ async function conceptProperties(
   return [
     { code: 'inactive', value: ['valueBoolean', provider.status(concept).inactive] },
     ...(wants('parent') ? hierarchy.parents(concept).map((other) => relative(provider, 'parent', other)) : []),
-    ...(wants('child') ? await childProperties(ctx, provider, hierarchy.children(concept)) : []),
+    ...(wants('child') ? await childProperties(pace, provider, hierarchy.children(concept)) : []),
     ...statedProperties(provider, concept).filter(({ code }) => !MADE.has(code) && wants(code)),
   ]
 }
 
 /** There may be many, each with texts of a hundred supplements. */
-async function childProperties(
-  ctx: OperationContext,
-  provider: CodeSystemProvider,
-  children: readonly number[],
-): Promise<readonly LookupProperty[]> {
-  const pace = createPace(ctx)
+async function childProperties(pace: Pace, provider: CodeSystemProvider, children: readonly number[]): Promise<readonly LookupProperty[]> {
   const properties: LookupProperty[] = []
   for (const child of children) {
     const turn = pace.step()

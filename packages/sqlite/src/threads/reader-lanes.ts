@@ -12,9 +12,9 @@ export interface ReaderLimits {
 }
 
 /**
- * The threads for reading: one for quick and one for slow searches, and one for scans, of which each page needs what the first one read. A search that does not finish within its turn on the quick thread restarts on the
- * slow one, after those already waiting there, with a turn ten times as long. For a while, the same call starts directly on the slow thread, whose cache
- * then has what it reads. Calls may also reject with `storage-timeout`.
+ * The threads for reading: one for quick and one for slow searches, and one for scans, of which each page needs what the first one read. A search that
+ * does not finish within its turn on the quick thread restarts on the slow one, after those already waiting there, with a turn ten times as long. For a
+ * while, the same call starts directly on the slow thread, whose cache then has what it reads. Calls may also reject with `storage-timeout`.
  */
 export function readerLanes(task: Omit<WorkerTask, 'role'>, { quickMs = 100, timeoutMs }: ReaderLimits): WorkerLane {
   const quick = workerLane({ ...task, role: 'reader' })
@@ -61,7 +61,7 @@ export function readerLanes(task: Omit<WorkerTask, 'role'>, { quickMs = 100, tim
   }
 }
 
-/** Calls that recently ran on the slow thread, and how long they are remembered. When none is remembered, the slow thread ends; the one for scans, too, after that time. */
+/** Calls that recently ran on the slow thread, and how long they are remembered. When none is, the slow thread ends; that for scans ends after this time, too. */
 const MAX_SLOW = 256
 const MAX_SLOW_CHARACTERS = 1_000_000
 const SLOW_MS = 60_000
