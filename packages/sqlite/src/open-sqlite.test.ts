@@ -1,9 +1,9 @@
-import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { dirname, relative } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { createSessions } from 'fhir-ops/sessions'
 import type { Condition } from 'fhir-ops/storage'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { basic, byCode } from '../../core/test/basics.js'
 import { temporaryFolder, type TemporaryFolder } from '../test/temporary-folder.js'
 import { checkSqlite, openSqlite, type SqliteFile } from './index.js'
@@ -162,6 +162,46 @@ describe('a database file', () => {
     expect(await db.storage.count(byCode('a'))).toBe(1)
     await db.storage.write([basic('after')])
     expect(await db.storage.count(byCode('a'))).toBe(2)
+  })
+
+  it.each(['', '-wal'])('whose file with the ending "%s" is replaced answers no read a second later, until it is back', async (ending) => {
+    const refused = { code: 'storage-unavailable', message: expect.stringContaining('deleted or replaced') }
+    vi.useFakeTimers({ toFake: ['performance'] })
+    try {
+      await db.storage.write([basic('one')])
+      expect(await db.storage.read('Basic', 'one')).toBeDefined()
+      await rename(`${file}${ending}`, folder.file('elsewhere'))
+      await writeFile(`${file}${ending}`, '')
+      vi.advanceTimersByTime(1_000)
+      await expect(db.storage.read('Basic', 'one')).rejects.toMatchObject(refused)
+      await expect(db.sessions.user('ann')).rejects.toMatchObject(refused)
+      await rename(folder.file('elsewhere'), `${file}${ending}`)
+      expect(await db.storage.read('Basic', 'one')).toBeDefined()
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  it.each(['a link', 'a URI'])('that is named by %s takes no writes after its log was deleted', async (kind) => {
+    const name = kind === 'a URI' ? `file:${file}` : folder.file('link.db')
+    if (kind === 'a link') await symlink(file, name)
+    const named = await openSqlite(name)
+    await named.storage.write([basic('before')])
+    await rm(`${file}-wal`)
+    await expect(named.storage.write([basic('gone')])).rejects.toMatchObject({ code: 'storage-unavailable' })
+    await named.close()
+  })
+
+  it('that is named by a link takes no writes after the link leads elsewhere', async () => {
+    const link = folder.file('link.db')
+    await symlink(file, link)
+    const named = await openSqlite(link)
+    await named.storage.write([basic('before')])
+    await rm(link)
+    await symlink(folder.file('elsewhere.db'), link)
+    await expect(named.storage.write([basic('gone')])).rejects.toMatchObject({ code: 'storage-unavailable' })
+    await named.close()
+    await expect(stat(folder.file('elsewhere.db'))).rejects.toMatchObject({ code: 'ENOENT' })
   })
 
   it('that was named by a relative path stays the same when the process goes to another folder', async () => {

@@ -7,7 +7,7 @@ import { closedError, revisionOf, type Executor } from './commands/command.js'
 import { conceptStoreOn, sessionStoreOn, STORAGE_OPTIONS, storageOn, type SqliteStorageOptions } from './stores.js'
 import { transaction, type SqliteDriver } from './database/driver.js'
 import { leaveOutIndexes, makeIndexesLeftOut, migrate } from './database/migrations.js'
-import { checkInPlace, inUse, openAlone, openToRead, openToWrite, type FileOptions } from './database/node-file.js'
+import { checkInPlace, filesInUse, openAlone, openToRead, openToWrite, type FileOptions } from './database/node-file.js'
 import { readerLanes } from './threads/reader-lanes.js'
 import { workerLane, type WorkerLane } from './threads/worker-lane.js'
 
@@ -130,9 +130,9 @@ function threadsFor(task: FileOptions, searchTimeoutMs: number): Threads {
 
 /** @param points The connection of the calling thread. */
 function fileExecutor(points: SqliteDriver, options: FileOptions, { searchTimeoutMs = 5_000 }: OpenSqliteOptions): FileExecutor {
-  const used = inUse(options, points)
+  const files = filesInUse(options, points)
   let made: Threads | undefined
-  const threads = (): Threads => (made ??= threadsFor(used(), searchTimeoutMs))
+  const threads = (): Threads => (made ??= threadsFor(files.options(), searchTimeoutMs))
   let closing: Promise<void> | undefined
   const closeAll = async (): Promise<void> => {
     await made?.reader.close()
@@ -142,16 +142,17 @@ function fileExecutor(points: SqliteDriver, options: FileOptions, { searchTimeou
   }
   const callNow: Executor['callNow'] = (command, args) => {
     if (closing !== undefined) throw closedError()
+    files.checkOften()
     return command.run(points, args)
   }
   return {
     async call(command, args) {
+      if (command.lane === 'point') return callNow(command, args)
       if (closing !== undefined) throw closedError()
-      if (command.lane === 'point') return command.run(points, args)
       return (command.lane === 'write' ? threads().writer : threads().reader).call(command, args)
     },
     async backup(target) {
-      checkInPlace(used())
+      checkInPlace(files.options())
       return backupSqlite(options.file, target)
     },
     callNow,

@@ -13,37 +13,64 @@ export interface FileOptions {
   readonly synchronous: 'FULL' | 'NORMAL'
   /** Page cache of the writer's connection, in KiB. Default 16,384. */
   readonly writerCacheKib?: number
-  /** `identityOf` the files that are in use; absent before. */
-  readonly identity?: string | undefined
+  /** The files that are in use; absent before. */
+  readonly used?: KnownFiles | undefined
+}
+
+/** Files as they were when they came into use. */
+interface KnownFiles {
+  readonly names: readonly string[]
+  readonly identity: string
 }
 
 /** Identifies files, to distinguish them from later ones of the same names. */
-function identityOf(...files: readonly string[]): string {
-  const found = files.map((file) => statSync(file, { bigint: true, throwIfNoEntry: false }))
-  return found.map((one) => (one === undefined ? 'none' : `${one.dev} ${one.ino}`)).join()
+function known(...names: readonly string[]): KnownFiles {
+  const found = names.map((name) => statSync(name, { bigint: true, throwIfNoEntry: false }))
+  return { names, identity: found.map((one) => (one === undefined ? 'none' : `${one.dev} ${one.ino}`)).join() }
 }
 
-/** A database, its log and the index of that. */
-function filesOf(file: string): readonly string[] {
-  return [file, `${file}-wal`, `${file}-shm`]
+/** A database, its log and the index of that, which lie beside the file itself if it was named by a link or as a URI; and the link. */
+function filesOf(named: string, db: SqliteDriver): readonly string[] {
+  const file = String(db.get(sql`SELECT file FROM pragma_database_list WHERE name = 'main'`)?.[0])
+  const link = named === file || named.startsWith('file:') ? [] : [named]
+  return [...link, file, `${file}-wal`, `${file}-shm`]
 }
 
-/**
- * Returns a function that states which files are in use. Only its first call reads, which creates the log, because that stays if only connections for
- * reading have been opened.
- *
- * @param db A connection that stays open, so that SQLite does not delete the log.
- * @throws {OperationError} `storage-unavailable`, from the function, if the database was deleted or replaced meanwhile.
- */
-export function inUse(options: FileOptions, db: SqliteDriver): () => FileOptions {
-  const opened = identityOf(options.file)
+/** The files of an open database. */
+export interface FilesInUse {
+  /**
+   * States which files are in use. Only its first call reads, which creates the log, because that stays if only connections for reading have been opened.
+   *
+   * @throws {OperationError} `storage-unavailable` if the database was deleted or replaced meanwhile.
+   */
+  options(): FileOptions
+  /** As `checkInPlace`, at most once a second: for calls that take less time than a look at the files. */
+  checkOften(): void
+}
+
+const CHECK_EVERY_MS = 1_000
+
+/** @param db A connection that stays open, so that SQLite does not delete the log. */
+export function filesInUse(options: FileOptions, db: SqliteDriver): FilesInUse {
+  const names = filesOf(options.file, db)
+  const opened = known(...names.slice(0, -2))
   let used: FileOptions | undefined
-  return () => {
+  let checkedMs = Number.NEGATIVE_INFINITY
+  const stated = (): FileOptions => {
     if (used !== undefined) return used
-    if (identityOf(options.file) !== opened) throw notInPlace()
+    checkInPlace({ ...options, used: opened })
     db.get(sql`PRAGMA schema_version`)
-    used = { ...options, identity: identityOf(...filesOf(options.file)) }
+    used = { ...options, used: known(...names) }
     return used
+  }
+  return {
+    options: stated,
+    checkOften() {
+      const now = performance.now()
+      if (now - checkedMs < CHECK_EVERY_MS) return
+      checkInPlace(stated())
+      checkedMs = now
+    },
   }
 }
 
@@ -51,8 +78,8 @@ export function inUse(options: FileOptions, db: SqliteDriver): () => FileOptions
  * @throws {OperationError} `storage-unavailable` if the database or its log is no longer the one that was opened. SQLite would continue to use the
  *   unlinked files, and everything written there would be lost; a new connection would even lose what only the log has.
  */
-export function checkInPlace({ file, identity }: FileOptions): void {
-  if (identity !== undefined && identityOf(...filesOf(file)) !== identity) throw notInPlace()
+export function checkInPlace({ used }: FileOptions): void {
+  if (used !== undefined && known(...used.names).identity !== used.identity) throw notInPlace()
 }
 
 function notInPlace(): OperationError {
