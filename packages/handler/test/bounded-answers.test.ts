@@ -375,7 +375,7 @@ describe('a write that ends after the time limit of its request', () => {
     started.at = performance.now()
     const reply = await sent(server, 'transaction', [read('old'), write('a', 10), read('a')])
     const statuses = [0, 1, 2].map((index) => at(reply.json, 'entry', index, 'response', 'status'))
-    expect([reply.status, statuses], reply.text).toEqual([200, ['422', '201', '422']])
+    expect([reply.status, statuses], reply.text).toEqual([200, ['503', '201', '503']])
     expect(at(reply.json, 'entry', 2, 'response', 'outcome', 'issue', 0, 'code')).toBe('timeout')
     expect((await askFhir(server, '/Basic/a')).status).toBe(200)
   })

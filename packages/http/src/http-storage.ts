@@ -129,7 +129,7 @@ function checkEntry(entry: WriteEntry): void {
 async function put({ upstream, pace }: Reach, entry: PutEntry): Promise<WriteResult> {
   const { type, id, text, ifVersion } = entry
   const answer = await upstream.update(`${type}/${id}`, text, ifVersion)
-  if (isGone(answer) && typeof ifVersion === 'string') throw conflict(entry)
+  if (typeof ifVersion === 'string' && (await isGone(answer, pace))) throw conflict(entry)
   if (answer.status !== 200 && answer.status !== 201) throw refusal(answer, quoted(`${type}/${id}`))
   const meta = objectAt(await writtenOf(entry, answer, pace), 'meta')
   const versionId = writtenVersion(answer.headers.get('etag') ?? undefined, meta)
@@ -138,12 +138,14 @@ async function put({ upstream, pace }: Reach, entry: PutEntry): Promise<WriteRes
   return { type, id, versionId, lastUpdated, created: answer.status === 201 }
 }
 
-async function remove({ upstream }: Reach, entry: DeleteEntry): Promise<WriteResult> {
+async function remove({ upstream, pace }: Reach, entry: DeleteEntry): Promise<WriteResult> {
   const { type, id, ifVersion } = entry
   const answer = await upstream.remove(`${type}/${id}`, ifVersion)
-  if (isGone(answer) && ifVersion !== undefined) throw conflict(entry)
-  if (!isGone(answer) && answer.status !== 200 && answer.status !== 204) throw refusal(answer, quoted(`${type}/${id}`))
-  const versionId = isGone(answer) ? undefined : versionOf(answer.headers)
+  const wasGone = await isGone(answer, pace)
+  if (wasGone && ifVersion !== undefined) throw conflict(entry)
+  if (!wasGone && answer.status !== 200 && answer.status !== 204) throw refusal(answer, quoted(`${type}/${id}`))
+  if (answer.status === 200) await checkFhir(answer, pace)
+  const versionId = wasGone ? undefined : versionOf(answer.headers)
   const lastUpdated = instantOf(answer.headers.get('last-modified') ?? answer.headers.get('date') ?? undefined)
   return { type, id, lastUpdated, created: false, ...(versionId !== undefined && { versionId }) }
 }
@@ -167,9 +169,21 @@ function refusal({ status }: Answer, what: string): OperationError {
   return new OperationError('resource-invalid', `The upstream FHIR server refuses ${what}.`)
 }
 
-/** True if the upstream does not have the resource. */
-function isGone({ status }: Answer): boolean {
-  return status === 404 || status === 410
+/** True if the upstream does not have the resource. @throws {OperationError} as `checkFhir`. */
+async function isGone(answer: Answer, pace: Pace): Promise<boolean> {
+  if (answer.status !== 404 && answer.status !== 410) return false
+  await checkFhir(answer, pace)
+  return true
+}
+
+/**
+ * @throws {OperationError} `storage-unavailable` for a body without a resource: it comes from something in front of the upstream, such as a proxy with
+ *   another path, and says nothing about the resource.
+ */
+async function checkFhir(answer: Answer, pace: Pace): Promise<void> {
+  if (answer.text === '') return
+  if (stringAt(await jsonOf(answer, pace), 'resourceType') === undefined)
+    throw unavailable('answered a write with something else than FHIR')
 }
 
 function conflict({ type, id }: WriteEntry): OperationError {

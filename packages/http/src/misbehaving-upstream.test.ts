@@ -64,6 +64,8 @@ const version: Call = async (calls) => calls.history?.version('Patient', 'a', '3
 const history: Call = async (calls) => calls.history?.page({ types: ['Patient'], id: 'a', since: 0, limit: 1 })
 const put: Call = async (calls) =>
   calls.write([{ op: 'put', type: 'Patient', id: 'a', text: '{"resourceType":"Patient","id":"a","meta":{}}', entries: [] }])
+const replace: Call = async (calls) =>
+  calls.write([{ op: 'put', type: 'Patient', id: 'a', text: '{"resourceType":"Patient","id":"a","meta":{}}', entries: [], ifVersion: '1' }])
 const remove: Call = async (calls) => calls.write([{ op: 'delete', type: 'Patient', id: 'a' }])
 
 const UNAVAILABLE = 'storage-unavailable'
@@ -241,6 +243,20 @@ const CASES: readonly (readonly [name: string, call: Call, behave: Behaviour, co
   ['will write some time (202)', put, json({}, 202), UNAVAILABLE],
   ['writes and does not say what (204)', put, (_, response) => void response.writeHead(204).end(), UNAVAILABLE],
   ['will delete some time (202)', remove, json({}, 202), UNAVAILABLE],
+  [
+    'is hidden by a proxy with another path (404), for a deletion',
+    remove,
+    bytes('<html>', { 'content-type': 'text/html' }, 404),
+    UNAVAILABLE,
+  ],
+  ['is hidden by a gateway that knows no such route (404), for a deletion', remove, json({ message: 'no route' }, 404), UNAVAILABLE],
+  ['is hidden by a page to log in at (200), for a deletion', remove, bytes('<html>', { 'content-type': 'text/html' }), UNAVAILABLE],
+  [
+    'is hidden by a proxy with another path (404), for an update',
+    replace,
+    bytes('<html>', { 'content-type': 'text/html' }, 404),
+    UNAVAILABLE,
+  ],
   ['has no place for a resource (404)', put, json({ secret: SECRET }, 404), 'not-supported'],
   ['refuses a resource (422)', put, json({ secret: SECRET }, 422), 'resource-invalid'],
   ['sees a conflict (409)', put, json({ secret: SECRET }, 409), 'conflict'],
@@ -260,9 +276,16 @@ describe('an upstream that', () => {
       const shown = `${error} ${JSON.stringify(error)} ${String((error as Error).stack)} ${String((error as Error).cause)}`
       for (const hidden of [SECRET, 'our-secret', server.origin, server.origin.slice(7)]) expect(shown).not.toContain(hidden)
       expect(elsewhere.requests).toEqual([])
-      expect(server.requests.length).toBeLessThanOrEqual(call === put || call === remove ? 1 : 3)
+      expect(server.requests.length).toBeLessThanOrEqual([put, replace, remove].includes(call) ? 1 : 3)
     })
   }
+
+  it.each([404, 410])('has no such resource (%d), and says so in an outcome or without a body, has deleted it', async (status) => {
+    for (const behave of [json({ resourceType: 'OperationOutcome' }, status), bytes('', {}, status)]) {
+      server.behave = behave
+      expect(await remove(storage())).toMatchObject([{ type: 'Patient', id: 'a', created: false }])
+    }
+  })
 
   it('keeps no versions gives some that change with the content', async () => {
     const versions: unknown[] = []

@@ -7,20 +7,23 @@ import { beginUse, type Scheduler, type ThreadUse } from './scheduler.js'
 /** Maximum number of steps between two reads of the clock. */
 const MAX_STEPS = 16
 
+/** An operation that has not run for this long waits for something else: no stretch of work is that long. */
+const WAITING_MS = 100
+
 /** Lets other work run during long work, and ends it when the caller has disconnected or the time limit has passed. */
 export interface Pace {
   /**
    * Counts a step of work, which should take less than a millisecond. Usually returns `undefined`, and the work continues; otherwise returns a promise
    * that lets other work run when awaited. `await pace.step()` handles both; where a step takes microseconds, await only a promise.
    *
-   * @throws {OperationError} `aborted`, `computation-timeout`; the promise also rejects with `throttled` when too many long operations wait.
+   * @throws {OperationError} as `checkpoint`; the promise also rejects with `throttled` when too many long operations wait.
    */
   step(): Promise<void> | undefined
   /** Lets other work run. Call it before some milliseconds of work that many requests may begin together. @throws {OperationError} as `step`. */
   turn(): Promise<void>
   /** Runs work in steps while other work runs in between. @throws {OperationError} as `step`. */
   run<T>(work: Work<T>): Promise<T>
-  /** Checks signal and deadline, for work that cannot wait. @throws {OperationError} `aborted` or `computation-timeout`. */
+  /** Checks signal and deadline, for work that cannot wait. @throws {OperationError} as `checkpoint`. */
   check(): void
 }
 
@@ -50,17 +53,19 @@ export function createPace(options: PaceOptions): Pace {
     else if (ms > 1) stepsToLook = 1
     return scheduler.mayGoOn(use, ms)
   }
+  const check = (): void => checkpoint({ signal, deadline, threadUse: use })
   const pause = async (): Promise<void> => {
     await scheduler.turn({ use, signal, deadline })
     lookedAt = performance.now()
     use.stretchMs = 0
     use.turns++
-    checkpoint(options)
+    use.lastRan = lookedAt
+    check()
   }
   const step = (): Promise<void> | undefined => {
     if (++steps < stepsToLook) return undefined
     const mayGoOn = look()
-    checkpoint(options)
+    check()
     return mayGoOn ? undefined : pause()
   }
   return {
@@ -76,16 +81,27 @@ export function createPace(options: PaceOptions): Pace {
         if (wait !== undefined) await wait
       }
     },
-    check: () => checkpoint(options),
+    check,
   }
 }
 
-/** Ends an operation whose caller has disconnected or whose time limit has passed. @throws {OperationError} `aborted`, `computation-timeout`. */
-export function checkpoint({ signal, deadline }: Pick<PaceOptions, 'signal' | 'deadline'>): void {
+/**
+ * Ends an operation whose caller has disconnected or whose time limit has passed.
+ *
+ * @throws {OperationError} `aborted`; `computation-timeout`, or `storage-timeout` if it was waiting, and not for its turn, when its time limit passed.
+ */
+export function checkpoint({ signal, deadline, threadUse }: Omit<PaceOptions, 'scheduler'>): void {
   if (signal?.aborted) throw new OperationError('aborted', 'The request was cancelled.')
-  if (deadline !== undefined && performance.now() > deadline) {
-    throw new OperationError('computation-timeout', 'The operation took longer than its time limit.')
+  if (deadline === undefined) return
+  const now = performance.now()
+  if (now <= deadline) {
+    if (threadUse !== undefined) threadUse.lastRan = now
+    return
   }
+  if (threadUse !== undefined && deadline - threadUse.lastRan > WAITING_MS) {
+    throw new OperationError('storage-timeout', 'The operation waited for the storage until its time limit had passed.')
+  }
+  throw new OperationError('computation-timeout', 'The operation took longer than its time limit.')
 }
 
 /** Returns the parsed resource; other work runs while a long text is parsed. No time limit, because other requests may wait for the same result. */

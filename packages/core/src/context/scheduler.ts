@@ -24,13 +24,15 @@ export interface ThreadUse {
   turns: number
   /** Turns that it had as a long operation. */
   longTurns: number
+  /** When the operation was last known to run or to wait for a turn, on the clock of `performance.now()`. */
+  lastRan: number
   /** Position in the order of arrival; absent until it first waits for a turn. */
   place?: number
 }
 
 /** Creates the record of an operation that begins now. */
 export function beginUse(): ThreadUse {
-  return { usedMs: 0, stretchMs: 0, turns: 0, longTurns: 0 }
+  return { usedMs: 0, stretchMs: 0, turns: 0, longTurns: 0, lastRan: performance.now() }
 }
 
 /** An operation that waits for its next turn. */
