@@ -16,7 +16,7 @@ import type { Service } from './service.js'
  */
 export function authenticate(service: Service, exchange: Exchange): Promise<void> | undefined {
   if (exchange.target.query.some(([name]) => name === 'access_token')) return refuseTokenInUrl(service, exchange)
-  if (exchange.whole !== undefined || exchange.route?.access === 'public') return undefined
+  if (exchange.bundle !== undefined || exchange.route?.access === 'public') return undefined
   if (!service.isOpen || !exchange.isFhir) return identify(service, exchange)
   exchange.caller = OPEN_CALLER
   return undefined

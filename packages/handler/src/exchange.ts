@@ -5,7 +5,7 @@ import type { Principal } from 'fhir-ops/sessions'
 import { OPEN_CALLER, type Caller } from './auth/caller.js'
 import { remoteHostOf, type IsTrusted } from './auth/remote-host.js'
 import type { WritePlan } from './content/write-plan.js'
-import type { Answer, KeptAnswer } from './http/answer.js'
+import type { Answer, CachedAnswer } from './http/answer.js'
 import type { Body, BodyKind } from './http/body.js'
 import type { Connection, HttpRequest } from './http/http-request.js'
 import type { Target } from './http/target.js'
@@ -17,7 +17,7 @@ export interface Exchange {
   readonly requestId: string
   readonly remoteHost: string | undefined
   /** The batch or transaction request of which this one is an entry: they share caller, turn, time limit and cancellation. */
-  readonly whole?: Exchange
+  readonly bundle?: Exchange
   /** True for an entry whose write is only planned, and executed later together with those of other entries. */
   readonly isPlanned?: boolean
   /** Empty until it has been parsed. */
@@ -41,7 +41,7 @@ export interface Exchange {
   /** The body, decoded and parsed. */
   body: Body | undefined
   /** The place of the answer in the cache; absent if the answer depends on the individual request. */
-  kept: KeptAnswer | undefined
+  cached: CachedAnswer | undefined
   /** The context of the process; replaced by one for the request when its turn comes. */
   ctx: OperationContext
 }
@@ -147,7 +147,7 @@ const NOT_YET = {
   bytes: undefined,
   roomTaken: 0,
   body: undefined,
-  kept: undefined,
+  cached: undefined,
 } as const
 
 /** Creates the exchange of a request that has just arrived. */
@@ -156,10 +156,10 @@ export function receive({ ctx, isTrusted }: Receiver, request: HttpRequest, conn
   return { ...NOT_YET, request, connection, requestId: requestIdOf(ctx, request), remoteHost, caller: NOBODY, ctx }
 }
 
-/** Creates the exchange of an entry of a Bundle, with the caller of the whole. */
-export function receiveEntry(whole: Exchange, request: HttpRequest, { isPlanned }: { readonly isPlanned: boolean }): Exchange {
-  const { connection, requestId, remoteHost, caller, ctx } = whole
-  return { ...NOT_YET, request, connection, requestId, remoteHost, whole, isPlanned, caller, ctx }
+/** Creates the exchange of an entry of a Bundle, with the caller of the Bundle. */
+export function receiveEntry(bundle: Exchange, request: HttpRequest, { isPlanned }: { readonly isPlanned: boolean }): Exchange {
+  const { connection, requestId, remoteHost, caller, ctx } = bundle
+  return { ...NOT_YET, request, connection, requestId, remoteHost, bundle, isPlanned, caller, ctx }
 }
 
 /** The request id chosen by the client, if it is harmless. */

@@ -27,10 +27,10 @@ export function failureAnswer(service: Service, exchange: Exchange, error: Opera
 }
 
 /** The user-information endpoint fails in OAuth's format, all others with an OperationOutcome. Also works before the URL has been parsed. */
-export function familyOf({ mount }: Service, { request, match, target, whole }: Exchange): Family {
+export function familyOf({ mount }: Service, { request, match, target, bundle }: Exchange): Family {
   const [route] = match?.routes.values() ?? []
   if (route !== undefined) return route.family ?? 'fhir'
-  if (whole !== undefined || target.segments.length > 0) return 'fhir'
+  if (bundle !== undefined || target.segments.length > 0) return 'fhir'
   const path = ['', ...mount, 'oauth2', 'userinfo'].join('/')
   return request.target === path || request.target.startsWith(`${path}?`) || request.target.startsWith(`${path}/`) ? 'userinfo' : 'fhir'
 }
@@ -64,7 +64,7 @@ function failureHeaders(service: Service, exchange: Exchange, error: OperationEr
   if (retry !== undefined) headers.push(['Retry-After', String(Math.max(1, Math.ceil(retry)))])
   if (error.code === 'method-not-allowed' && exchange.match !== undefined) headers.push(['Allow', allowOf(exchange.match)])
   if (status === 415 && exchange.route?.method === 'PATCH') headers.push([...ACCEPT_PATCH])
-  if (status === 401 && service.dpop !== undefined && exchange.whole === undefined) headers.push(['WWW-Authenticate', DPOP_CHALLENGE])
+  if (status === 401 && service.dpop !== undefined && exchange.bundle === undefined) headers.push(['WWW-Authenticate', DPOP_CHALLENGE])
   return headers
 }
 

@@ -5,12 +5,12 @@ import { botRoutes } from './routes/bot-routes.js'
 import { operationRoutes } from './routes/operation-routes.js'
 import { submitDataRoutes } from './routes/submit-data-routes.js'
 import { sessionRoutes } from './routes/session-routes.js'
-import type { PartRunner } from './content/bundle/bundle-entries.js'
+import type { EntryRunner } from './content/bundle/bundle-entries.js'
 import type { Route, RouteDescription } from './exchange.js'
 import { toWebResponse, type Answer } from './http/answer.js'
 import { fromWebRequest, type Connection, type HttpRequest } from './http/http-request.js'
 import type { HandlerOptions } from './options.js'
-import { planEntry, readForEntry, respond, respondToEntry } from './pipeline.js'
+import { planEntry, readEntry, respond, respondToEntry } from './pipeline.js'
 import { createRouter } from './routes/router.js'
 import { createService, type Service } from './service.js'
 
@@ -33,9 +33,9 @@ export interface Handler {
 export function createHandler(options: HandlerOptions): Handler {
   const service = createService(options)
   const routes = routeTable(service, {
-    serve: (request, whole) => respondToEntry(server, whole, request),
-    read: (request, whole) => readForEntry(server, whole, request),
-    plan: (request, whole) => planEntry(server, whole, request),
+    serve: (request, bundle) => respondToEntry(server, bundle, request),
+    read: (request, bundle) => readEntry(server, bundle, request),
+    plan: (request, bundle) => planEntry(server, bundle, request),
   })
   const server = { ...service, router: createRouter(routes, service.mount) }
   const answer = (request: HttpRequest, connection: Connection = {}): Promise<Answer> =>
@@ -50,14 +50,14 @@ export function createHandler(options: HandlerOptions): Handler {
 }
 
 /** Every route of the service. Router, CapabilityStatement and documentation are derived from it. */
-function routeTable(service: Service, parts: PartRunner): readonly Route[] {
+function routeTable(service: Service, runner: EntryRunner): readonly Route[] {
   const routes = [
     ...sessionRoutes(service),
     ...operationRoutes(service),
     ...botRoutes(service),
     ...asyncRoutes(service),
-    ...submitDataRoutes(service, parts),
-    ...contentRoutes(service, parts),
+    ...submitDataRoutes(service, runner),
+    ...contentRoutes(service, runner),
   ]
   return [...routes, ...serviceRoutes(service, routes)]
 }

@@ -20,7 +20,7 @@ import type { TokenVerifier } from './auth/token-verifier.js'
 import { createJobs, type Jobs } from './async/jobs.js'
 import { createExecutor, type Executor } from './executor.js'
 import { checkOrigins, type CorsOptions } from './http/cors.js'
-import { answerFinder, type AnswerFinder } from './kept-answers.js'
+import { createAnswerCache, type AnswerCache } from './answer-cache.js'
 import { observerOf, type LogEntry, type Observe } from './observe.js'
 import { OPERATIONS } from './operations.js'
 import { HANDLER_OPTIONS, type HandlerOptions, type WriteChecks } from './options.js'
@@ -59,7 +59,7 @@ export interface Service {
   readonly executor: Executor
   /** Room for long bodies; a place is a byte. */
   readonly longBodies: Limiter
-  readonly findAnswer: AnswerFinder
+  readonly answerCache: AnswerCache
   /** Requests that are answered asynchronously. */
   readonly jobs: Jobs
   /** When the service was created, as an instant; the date of its statements about itself. */
@@ -113,7 +113,7 @@ export function createService(options: HandlerOptions): Service {
       waitMs: limits.longBodyWaitMs,
       refusal: 'Too many long bodies at the same time.',
     }),
-    findAnswer: answerFinder(),
+    answerCache: createAnswerCache(),
     jobs: createJobs({ limits, now: context.now, newId: context.newId }),
     startedAt,
     writeLock: createKeyedLock(),

@@ -25,15 +25,15 @@ export type Stage = (server: Server, exchange: Exchange) => Awaitable<void>
  * Stages of a request before its turn. The order limits what an anonymous caller can learn: before the token is accepted, nothing about what exists is
  * revealed, and no byte of a body is read.
  */
-export const ARRIVING: readonly Stage[] = [readTarget, findRoute, authenticate, negotiate, readBody, findKept]
+export const ARRIVING: readonly Stage[] = [readTarget, findRoute, authenticate, checkRoute, negotiate, readBody, findCached]
 
 /** Stages of a request in its turn, within its time limit, before its route runs. */
 export const ADMITTED: readonly Stage[] = [parseBody, authorize]
 
 /** @throws {OperationError} as `parseTarget`; `body-structure` for an entry whose url is not relative to the FHIR base. */
 function readTarget({ mount, limits }: Server, exchange: Exchange): void {
-  const { request, whole } = exchange
-  exchange.target = parseTarget(whole === undefined ? request.target : pathOfEntry(mount, request), limits)
+  const { request, bundle } = exchange
+  exchange.target = parseTarget(bundle === undefined ? request.target : pathOfEntry(mount, request), limits)
 }
 
 function pathOfEntry(mount: Server['mount'], { method, target }: Exchange['request']): string {
@@ -44,18 +44,18 @@ function pathOfEntry(mount: Server['mount'], { method, target }: Exchange['reque
 /** A path without scheme and host, a query, or both. (A URL parser would ignore control characters.) */
 const RELATIVE = /^(?=.)(?:[A-Za-z$_][^:?\p{Cc}]*)?(?:\?\P{Cc}*)?$/u
 
-/** Finds the route; `negotiate` reports a missing one, after the caller is known. @throws {OperationError} for OPTIONS and Bundles in Bundles. */
+/** Finds the route; `checkRoute` reports a missing one, after the caller is known. @throws {OperationError} for OPTIONS and Bundles in Bundles. */
 function findRoute(server: Server, exchange: Exchange): void {
-  const { request, target, whole } = exchange
+  const { request, target, bundle } = exchange
   exchange.isFhir = isBelowFhir(server, target)
-  if (whole !== undefined && !exchange.isFhir) return
+  if (bundle !== undefined && !exchange.isFhir) return
   const match = server.router(target.segments)
   exchange.match = match
   exchange.params = match?.params ?? exchange.params
   exchange.route = match && routeFor(match, request.method)
-  if (whole !== undefined && request.method === 'POST' && exchange.route?.interaction === 'batch')
+  if (bundle !== undefined && request.method === 'POST' && exchange.route?.interaction === 'batch')
     throw new OperationError('not-supported', 'A Bundle of requests cannot contain another.')
-  if (whole !== undefined || request.method !== 'OPTIONS') return
+  if (bundle !== undefined || request.method !== 'OPTIONS') return
   if (match === undefined && !isPreflight(request, server.cors)) throw nothingAt(server, target)
   exchange.match = match ?? NOWHERE
   exchange.route = optionsRoute(match)
@@ -72,23 +72,22 @@ function optionsRoute(match: Match | undefined): Route {
   return { ...words, method: 'GET', access: 'public', body: 'none', negotiates: true, run: async () => answer }
 }
 
-/** Determines the form of the answer. @throws {OperationError} `not-found`, `method-not-allowed`, `not-acceptable`, `not-supported` */
-function negotiate(server: Server, exchange: Exchange): void {
-  const { request, target, match, route, whole } = exchange
+/** @throws {OperationError} `not-found`, `method-not-allowed`; `not-supported` for an entry of a transaction whose route plans no write. */
+function checkRoute(server: Server, { request, target, match, route, isPlanned }: Exchange): void {
   if (match === undefined) throw nothingAt(server, target)
-  if (exchange.isPlanned === true) return checkPlan(route)
+  if (isPlanned === true && route?.plan === undefined) throw notInTransaction()
   if (route === undefined)
     throw new OperationError('method-not-allowed', `The method ${quoted(request.method)} is not allowed at this path.`)
-  if (!exchange.isFhir || request.method === 'OPTIONS') return
-  exchange.isPretty = onlyValue(target.query, '_pretty') === 'true'
-  const isStreamed = whole === undefined && route.stream !== undefined && asksForNdjson(request, target.query)
-  if (isStreamed) exchange.route = { ...route, run: route.stream, isCacheable: false }
-  else if (route.negotiates !== true) checkAcceptsJson(request, target.query)
 }
 
-function checkPlan(route: Route | undefined): void {
-  if (route?.plan !== undefined) return
-  throw notInTransaction()
+/** Determines the form of the answer. @throws {OperationError} `not-acceptable` */
+function negotiate(_server: Server, exchange: Exchange): void {
+  const { request, target, route, bundle, isPlanned } = exchange
+  if (route === undefined || isPlanned === true || !exchange.isFhir || request.method === 'OPTIONS') return
+  exchange.isPretty = onlyValue(target.query, '_pretty') === 'true'
+  const isStreamed = bundle === undefined && route.stream !== undefined && asksForNdjson(request, target.query)
+  if (isStreamed) exchange.route = { ...route, run: route.stream, isCacheable: false }
+  else if (route.negotiates !== true) checkAcceptsJson(request, target.query)
 }
 
 /** The error for an entry that a transaction could not roll back. */
@@ -103,16 +102,16 @@ export function notInTransaction(): OperationError {
  *   without the required resource.
  */
 function readBody(server: Server, exchange: Exchange): Awaitable<void> {
-  const { request, route, whole } = exchange
+  const { request, route, bundle } = exchange
   if (route === undefined || route.body === 'none') return
-  if (whole !== undefined && !request.hasBody && !mayBeAbsent(route.body))
+  if (bundle !== undefined && !request.hasBody && !mayBeAbsent(route.body))
     throw new OperationError('body-structure', 'The entry has no resource.')
   const maxBytes = maxBytesOf(server, exchange)
   checkBodyHead(request, route.body, maxBytes)
   return after(readBytesOf(request, route.body, maxBytes), (bytes) => {
     exchange.bytes = bytes
-    // The body of an entry has room with that of the whole.
-    if (bytes !== undefined && bytes.length > SHORT_BODY && whole === undefined) return takeRoom(server, exchange, bytes.length)
+    // The body of an entry has room with that of its Bundle.
+    if (bytes !== undefined && bytes.length > SHORT_BODY && bundle === undefined) return takeRoom(server, exchange, bytes.length)
   })
 }
 
@@ -132,14 +131,14 @@ export function leaveRoom({ longBodies }: Server, exchange: Exchange): void {
 }
 
 /** Looks up a cached answer, which needs no turn. While the service closes, none is used. */
-function findKept({ findAnswer, executor }: Server, exchange: Exchange): void {
-  if (!executor.isClosed()) exchange.kept = findAnswer(exchange)
+function findCached({ answerCache, executor }: Server, exchange: Exchange): void {
+  if (!executor.isClosed()) exchange.cached = answerCache(exchange)
 }
 
 /** @throws {OperationError} as `parsingBody` */
 function parseBody(server: Server, exchange: Exchange): Awaitable<void> {
-  const { request, route, bytes, ctx, kept } = exchange
-  if (route === undefined || bytes === undefined || kept?.answer !== undefined) return
+  const { request, route, bytes, ctx, cached } = exchange
+  if (route === undefined || bytes === undefined || cached?.answer !== undefined) return
   const limits = limitsForBody(server.limits, maxBytesOf(server, exchange))
   return after(paced(ctx, parsingBody(request, { kind: route.body, bytes, limits })), (body) => {
     exchange.body = body

@@ -81,8 +81,8 @@ async function narrowedRights(principal: Principal, grants: readonly ScopeGrant[
 
 const EVERYTHING: Right = { type: '*', actions: new Set<Action>(['create', 'read', 'update', 'delete', 'search']) }
 
-/** An action that a caller requests. */
-export interface Wish {
+/** An action on resources of a type for which a caller needs a right. */
+export interface AccessRequest {
   readonly action: Action
   readonly type: string
   readonly id?: string | undefined
@@ -91,30 +91,30 @@ export interface Wish {
 }
 
 /** @throws {OperationError} `forbidden`; or `not-found` for a hidden resource, exactly as for one that does not exist. */
-export function authorize(caller: Caller, { action, type, id }: Wish): void {
+export function authorize(caller: Caller, { action, type, id }: AccessRequest): void {
   const decision = caller.decide(action, type, id)
   if (decision === 'allow') return
   if (decision === 'deny' || id === undefined) throw forbidden({ action, type })
   throw notFound(type, id)
 }
 
-function forbidden({ action, type }: Wish): OperationError {
+function forbidden({ action, type }: AccessRequest): OperationError {
   return new OperationError('forbidden', `The access token does not allow ${action} on ${type}.`)
 }
 
 /**
- * Authorizes a caller who is granted at least one wish. A hidden resource does not lead to a refusal here; the later lookup does not find it.
+ * Authorizes a caller who has the right to at least one of the requests. A hidden resource does not lead to a refusal here; the later lookup does not find it.
  *
- * @throws {OperationError} `forbidden` unless one of the wishes is granted.
+ * @throws {OperationError} `forbidden` unless one of them is allowed.
  */
-export function authorizeAny(caller: Caller, wishes: readonly Wish[]): void {
-  if (wishes.some((wish) => isGranted(caller, wish))) return
-  const [first] = wishes
+export function authorizeAny(caller: Caller, anyOf: readonly AccessRequest[]): void {
+  if (anyOf.some((request) => isGranted(caller, request))) return
+  const [first] = anyOf
   if (first === undefined) return
   throw forbidden(first)
 }
 
-function isGranted(caller: Caller, { action, type, id, whole }: Wish): boolean {
+function isGranted(caller: Caller, { action, type, id, whole }: AccessRequest): boolean {
   const decision = caller.decide(action, type, id)
   const isLetIn = decision === 'allow' || (decision === 'hide' && id !== undefined)
   return isLetIn && (whole !== true || caller.within(action, type) === undefined)

@@ -45,8 +45,8 @@ function contextOf(reference: string): string {
 }
 
 /** True if the caller requests the content of a Binary rather than the resource, by not naming a FHIR media type. */
-export function asksForContent({ request, target, whole }: Exchange): boolean {
-  if (whole !== undefined || onlyValue(target.query, '_format') !== undefined) return false
+export function asksForContent({ request, target, bundle }: Exchange): boolean {
+  if (bundle !== undefined || onlyValue(target.query, '_format') !== undefined) return false
   if (target.query.some(([name]) => name === '_summary' || name === '_elements')) return false
   const ranges = (request.header('accept') ?? '').split(',').map(mediaTypeOf)
   return !ranges.includes('application/fhir+json') && ranges[0] !== 'application/json'

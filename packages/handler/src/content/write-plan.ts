@@ -17,7 +17,7 @@ export type WritePlan =
   | { readonly kind: 'found'; readonly type: string; readonly id: string; readonly stored: StoredResource }
 
 /** Returns the changes of a plan. @param text Text of the resource, if it differs from the one that was sent. */
-export function* entriesOf(plan: WritePlan, text?: string): Work<readonly WriteEntry[]> {
+export function* writesOf(plan: WritePlan, text?: string): Work<readonly WriteEntry[]> {
   if (plan.kind === 'put') return [yield* plan.entry(text ?? plan.text)]
   return plan.kind === 'delete' && plan.hidden !== true ? plan.entries : []
 }

@@ -45,7 +45,7 @@ export function asyncRoutes(service: Service): readonly Route[] {
  * always answered directly.
  */
 export function answeredLater(service: Service, exchange: Exchange, run: (exchange: Exchange) => Awaitable<Answer>): Awaitable<Answer> {
-  if (exchange.whole !== undefined || !prefersAsync(exchange.request)) return run(exchange)
+  if (exchange.bundle !== undefined || !prefersAsync(exchange.request)) return run(exchange)
   const started = performance.now()
   const { id } = service.jobs.start(ownerOf(exchange), {
     bytes: utf8Length(exchange.body?.text ?? ''),

@@ -1,9 +1,9 @@
 import type { Action } from 'fhir-ops/operation'
 import { authorize } from '../auth/caller.js'
 import { runBundle } from '../content/bundle/bundle.js'
-import type { PartRunner } from '../content/bundle/bundle-entries.js'
+import type { EntryRunner } from '../content/bundle/bundle-entries.js'
 import { takeContent } from '../content/binary.js'
-import { carryOut, repeatedly } from '../content/carry-out.js'
+import { executePlan, retryingConflicts } from '../content/execute-plan.js'
 import { planConditionalPatch, planPatch } from '../content/patch/patch.js'
 import type { WritePlan } from '../content/write-plan.js'
 import { COMPARTMENT_TYPES } from 'fhir-ops/internal/context'
@@ -21,8 +21,8 @@ const MEMBERS = `${INSTANCE}/:member`
 const BUNDLE = { resource: 'Bundle' } as const
 
 /** Routes that read, search and write resources. */
-export function contentRoutes(service: Service, parts: PartRunner): readonly Route[] {
-  return [...readRoutes(service), ...historyRoutes(service), ...searchRoutes(service), ...writeRoutes(service), batchRoute(service, parts)]
+export function contentRoutes(service: Service, runner: EntryRunner): readonly Route[] {
+  return [...readRoutes(service), ...historyRoutes(service), ...searchRoutes(service), ...writeRoutes(service), batchRoute(service, runner)]
 }
 
 function readRoutes(service: Service): readonly Route[] {
@@ -209,7 +209,7 @@ function conditionalRoutes(service: Service, { update, patch, remove }: WriteRow
 
 /** A write that is planned and then executed; if it depends on stored resources, it waits for earlier ones of its type. */
 function planned(service: Service, plan: (exchange: Exchange) => Promise<WritePlan>): Pick<Route, 'plan' | 'run'> {
-  const run = async (exchange: Exchange): Promise<Answer> => carryOut(service, exchange, await plan(exchange))
+  const run = async (exchange: Exchange): Promise<Answer> => executePlan(service, exchange, await plan(exchange))
   return {
     plan,
     run: (exchange) => (isConditional(exchange) ? service.writeLock([param(exchange, 'type')], () => run(exchange)) : run(exchange)),
@@ -218,7 +218,8 @@ function planned(service: Service, plan: (exchange: Exchange) => Promise<WritePl
 
 /** A patch applies to the version that it finds, so patches of one resource, or by criteria on one type, run one after the other. */
 function patching(service: Service, plan: (service: Service, exchange: Exchange) => Promise<WritePlan>): Pick<Route, 'plan' | 'run'> {
-  const run = (exchange: Exchange): Promise<Answer> => repeatedly(async () => carryOut(service, exchange, await plan(service, exchange)))
+  const run = (exchange: Exchange): Promise<Answer> =>
+    retryingConflicts(async () => executePlan(service, exchange, await plan(service, exchange)))
   const keyOf = ({ params }: Exchange): string => [params.get('type'), params.get('id')].filter((part) => part !== undefined).join('/')
   return { plan: (exchange) => plan(service, exchange), run: (exchange) => service.writeLock([keyOf(exchange)], () => run(exchange)) }
 }
@@ -227,7 +228,7 @@ function isConditional({ request, params }: Exchange): boolean {
   return request.method === 'POST' ? request.header('if-none-exist') !== undefined : !params.has('id')
 }
 
-function batchRoute(service: Service, parts: PartRunner): Route {
+function batchRoute(service: Service, runner: EntryRunner): Route {
   return {
     access: 'token',
     method: 'POST',
@@ -237,7 +238,7 @@ function batchRoute(service: Service, parts: PartRunner): Route {
     needs: 'what each entry needs',
     interaction: 'batch',
     summary: 'A batch or transaction of other requests',
-    run: (exchange) => runBundle(service, exchange, parts),
+    run: (exchange) => runBundle(service, exchange, runner),
   }
 }
 

@@ -6,8 +6,9 @@ import type { OperationNeeds, WrittenResponse } from 'fhir-ops/internal/operatio
 import { parametersFromQuery, parametersOf, placedIn } from 'fhir-ops/internal/parameters'
 import { prefersHandling } from '../content/preference.js'
 import { asSeen } from '../content/unseen-instance.js'
-import { authorizeAny, type Wish } from '../auth/caller.js'
-import { createAnswerSize, fhirPieces, ndjsonAnswer, type Answer } from '../http/answer.js'
+import { authorizeAny, type AccessRequest } from '../auth/caller.js'
+import { createAnswerSize } from '../http/answer-size.js'
+import { fhirPieces, ndjsonAnswer, type Answer } from '../http/answer.js'
 import type { JsonObject } from 'fhir-ops/internal/json'
 import { after, attempt, type Awaitable } from 'fhir-ops/internal/work'
 import { answeredLater } from './async-routes.js'
@@ -62,8 +63,10 @@ function streamOf({ stream, ...operation }: Operation, method: Place['method']):
 
 /** @throws {OperationError} `forbidden` */
 function authorizeOperation(exchange: Exchange, name: string, { anyOf, keepsState }: OperationNeeds): void {
-  const wishes = anyOf.map((wish) => wishFor(wish, exchange))
-  authorizeAny(exchange.caller, wishes)
+  authorizeAny(
+    exchange.caller,
+    anyOf.map((need) => accessFor(need, exchange)),
+  )
   if (keepsState !== true || !exchange.caller.isNarrowed) return
   throw new OperationError(
     'forbidden',
@@ -75,7 +78,7 @@ function authorizeOperation(exchange: Exchange, name: string, { anyOf, keepsStat
  * If a need names no type, the type of the path applies; the id of the path belongs to that type. A type that is named is that of definitions. These are
  * resolved by canonical, so that a right to some of them cannot be distinguished from a right to all.
  */
-function wishFor({ action, type }: { action: Wish['action']; type?: string }, exchange: Exchange): Wish {
+function accessFor({ action, type }: { action: AccessRequest['action']; type?: string }, exchange: Exchange): AccessRequest {
   const own = exchange.params.get('type') ?? ''
   const id = type === undefined || type === own ? exchange.params.get('id') : undefined
   return { action, type: type ?? own, whole: type !== undefined, ...(id !== undefined && { id }) }

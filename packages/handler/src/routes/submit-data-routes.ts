@@ -6,7 +6,7 @@ import { storedInstance } from 'fhir-ops/internal/operation'
 import { authorizeAny } from '../auth/caller.js'
 import { asSeen } from '../content/unseen-instance.js'
 import { runBundle } from '../content/bundle/bundle.js'
-import type { PartRunner } from '../content/bundle/bundle-entries.js'
+import type { EntryRunner } from '../content/bundle/bundle-entries.js'
 import type { Exchange, Route } from '../exchange.js'
 import type { Answer } from '../http/answer.js'
 import { FHIR_PATH, type Service } from '../service.js'
@@ -16,7 +16,7 @@ import { FHIR_PATH, type Service } from '../service.js'
  *
  * @see https://hl7.org/fhir/R4/measure-operation-submit-data.html
  */
-export function submitDataRoutes(service: Service, parts: PartRunner): readonly Route[] {
+export function submitDataRoutes(service: Service, runner: EntryRunner): readonly Route[] {
   return ['', ':id/'].map((level): Route => ({
     method: 'POST',
     path: `${FHIR_PATH}/:type/${level}$submit-data`,
@@ -28,12 +28,12 @@ export function submitDataRoutes(service: Service, parts: PartRunner): readonly 
     summary: 'Stores collected data',
     operation: { name: '$submit-data', definition: 'http://hl7.org/fhir/OperationDefinition/Measure-submit-data' },
     authorize: ({ caller, params }) => authorizeAny(caller, [{ action: 'read', type: 'Measure', id: params.get('id') }]),
-    run: async (exchange) => submitted(service, await asSeen(exchange), parts),
+    run: async (exchange) => submitted(service, await asSeen(exchange), runner),
   }))
 }
 
 /** Executes the submission as a transaction: the checks, rights and rules of a write apply. */
-async function submitted(service: Service, exchange: Exchange, parts: PartRunner): Promise<Answer> {
+async function submitted(service: Service, exchange: Exchange, runner: EntryRunner): Promise<Answer> {
   const { body, ctx, params } = exchange
   if (body?.json?.['resourceType'] !== 'Parameters' || body.text === undefined)
     throw new OperationError('body-structure', 'The body must be a Parameters resource.', { expression: ['resourceType'] })
@@ -53,7 +53,7 @@ async function submitted(service: Service, exchange: Exchange, parts: PartRunner
       },
     )
   const text = `{"resourceType":"Bundle","type":"transaction","entry":[${submission.entries.join(',')}]}`
-  return runBundle(service, { ...exchange, body: { ...body, text, json: { resourceType: 'Bundle', type: 'transaction' } } }, parts)
+  return runBundle(service, { ...exchange, body: { ...body, text, json: { resourceType: 'Bundle', type: 'transaction' } } }, runner)
 }
 
 function isOf(report: JsonObject, measure: JsonObject): boolean {

@@ -9,30 +9,24 @@ import { FHIR_JSON, type Answer } from '../../http/answer.js'
 import type { HttpRequest } from '../../http/http-request.js'
 import type { Service } from '../../service.js'
 
-/** Answers a request within another: same caller, same turn, same time limit. Never rejects. */
-export type ServePart = (request: HttpRequest, exchange: Exchange) => Promise<Answer>
-
-/** Answers a read within another request. @throws {OperationError} as its route; `not-supported` for routes that may have side effects. */
-export type ReadPart = (request: HttpRequest, exchange: Exchange) => Promise<Answer>
-
-/** Plans a write within another request. @throws {OperationError} as its route; `not-supported` for anything but a write. */
-export type PlanPart = (request: HttpRequest, exchange: Exchange) => Promise<PlannedWrite>
-
 /** A write that has not been executed yet, with its request. */
 export interface PlannedWrite {
   readonly exchange: Exchange
   readonly plan: WritePlan
 }
 
-/** Answers entries of Bundles through the route table. */
-export interface PartRunner {
-  readonly serve: ServePart
-  readonly read: ReadPart
-  readonly plan: PlanPart
+/** Carries out entries of a Bundle through the route table, with the caller, turn and time limit of the Bundle's request. */
+export interface EntryRunner {
+  /** Answers an entry. Never rejects. */
+  readonly serve: (request: HttpRequest, bundle: Exchange) => Promise<Answer>
+  /** Answers a read. @throws {OperationError} as its route; `not-supported` for routes that may have side effects. */
+  readonly read: (request: HttpRequest, bundle: Exchange) => Promise<Answer>
+  /** Plans a write. @throws {OperationError} as its route; `not-supported` for anything but a write. */
+  readonly plan: (request: HttpRequest, bundle: Exchange) => Promise<PlannedWrite>
 }
 
 /** An entry of a Bundle, as a request. */
-export interface BundlePart {
+export interface BundleEntry {
   /** Position in the Bundle, from 0. */
   readonly index: number
   /** Its target is `request.url`, relative to the FHIR base, without the leading slash that R4's examples have. */
@@ -43,7 +37,7 @@ export interface BundlePart {
 
 /** An entry of a transaction whose resource is known. */
 export interface PlannedEntry extends PlannedWrite {
-  readonly part: BundlePart
+  readonly entry: BundleEntry
 }
 
 /**
@@ -51,24 +45,27 @@ export interface PlannedEntry extends PlannedWrite {
  *
  * @throws {OperationError} `body-structure`; `too-costly` for more entries than a Bundle may have.
  */
-export async function bundleParts({ limits }: Pick<Service, 'limits'>, { body, ctx, request }: Exchange): Promise<readonly BundlePart[]> {
+export async function bundleEntries(
+  { limits }: Pick<Service, 'limits'>,
+  { body, ctx, request }: Exchange,
+): Promise<readonly BundleEntry[]> {
   const pace = createPace(ctx)
-  const entry = (await pace.run(membersOf(body?.text ?? ''))).get('entry')
-  if (entry === undefined) return []
-  if (!entry.startsWith('[')) throw new OperationError('body-structure', 'Bundle.entry must be an array.', { expression: ['Bundle.entry'] })
-  const items = await pace.run(jsonItems(entry))
+  const list = (await pace.run(membersOf(body?.text ?? ''))).get('entry')
+  if (list === undefined) return []
+  if (!list.startsWith('[')) throw new OperationError('body-structure', 'Bundle.entry must be an array.', { expression: ['Bundle.entry'] })
+  const items = await pace.run(jsonItems(list))
   if (items.length > limits.bundleEntries) {
     throw new OperationError('too-costly', `A Bundle of requests may have ${limits.bundleEntries} entries; send several Bundles.`, {
       expression: ['Bundle.entry'],
     })
   }
-  const parts: BundlePart[] = []
+  const entries: BundleEntry[] = []
   for (const [index, item] of items.entries()) {
     await pace.step()
     const members = await pace.run(membersOf(item))
-    parts.push({ index, request: requestOf(members, { index, whole: request }), fullUrl: textIn(members, 'fullUrl') })
+    entries.push({ index, request: requestOf(members, { index, bundle: request }), fullUrl: textIn(members, 'fullUrl') })
   }
-  return parts
+  return entries
 }
 
 /** Headers that an entry can have, with the member of `request` that holds each. */
@@ -79,13 +76,13 @@ const HEADERS: ReadonlyMap<string, string> = new Map([
   ['if-none-exist', 'ifNoneExist'],
 ])
 
-/** Headers of the whole request that apply to each entry. */
+/** Headers of the Bundle's request that apply to each entry. */
 const INHERITED: ReadonlySet<string> = new Set(['accept-language', 'prefer', 'x-too-costly-threshold'])
 
 /** Makes the request that an entry describes. Its `header` throws `body-structure` for a condition that is not a string, because it would be ignored. */
 function requestOf(
   entry: ReadonlyMap<string, string>,
-  { index, whole }: { readonly index: number; readonly whole: HttpRequest },
+  { index, bundle }: { readonly index: number; readonly bundle: HttpRequest },
 ): HttpRequest {
   const request = finished(membersOf(entry.get('request') ?? ''))
   const method = textIn(request, 'method') ?? ''
@@ -99,7 +96,7 @@ function requestOf(
       if (name === 'content-type') return contentType
       const member = HEADERS.get(name)
       if (member !== undefined) return conditionIn(request, member, index)
-      return INHERITED.has(name) ? whole.header(name) : undefined
+      return INHERITED.has(name) ? bundle.header(name) : undefined
     },
     async *body() {
       yield bytes()

@@ -4,32 +4,24 @@ import { checkpoint, createPace, type Pace } from 'fhir-ops/internal/context'
 import { mapped, type Work } from 'fhir-ops/internal/work'
 import type { WriteEntry, WriteResult } from 'fhir-ops/storage'
 import type { Exchange } from '../../exchange.js'
-import { createAnswerSize, type Answer } from '../../http/answer.js'
+import type { Answer } from '../../http/answer.js'
+import { createAnswerSize } from '../../http/answer-size.js'
 import type { Service } from '../../service.js'
 import { createBundleWriter, type BundleWriter } from '../bundle-text.js'
-import { planAnswer, repeatedly } from '../carry-out.js'
+import { answerToPlan, retryingConflicts } from '../execute-plan.js'
 import { criteriaText } from '../criteria.js'
 import { returnPreference } from '../preference.js'
-import { entriesOf, type WritePlan } from '../write-plan.js'
-import {
-  bundleParts,
-  entryError,
-  responseEntry,
-  type BundlePart,
-  type PartRunner,
-  type PlannedEntry,
-  type PlanPart,
-  type ServePart,
-} from './bundle-entries.js'
+import { writesOf, type WritePlan } from '../write-plan.js'
+import { bundleEntries, entryError, responseEntry, type BundleEntry, type EntryRunner, type PlannedEntry } from './bundle-entries.js'
 import { textsWithLinks } from './transaction-links.js'
 import { answersToReads, ENTRY_BYTES, ENVELOPE_BYTES, tryReads } from './transaction-reads.js'
 
 /** Runs a batch or a transaction. @throws {OperationError} `body-structure` for a Bundle of another type. */
-export async function runBundle(service: Service, exchange: Exchange, parts: PartRunner): Promise<Answer> {
+export async function runBundle(service: Service, exchange: Exchange, runner: EntryRunner): Promise<Answer> {
   const { resourceType, type } = exchange.body?.json ?? {}
   if (resourceType !== 'Bundle') throw new OperationError('body-structure', 'The body must be a Bundle.', { expression: ['resourceType'] })
-  if (type === 'batch') return runBatch(service, exchange, parts.serve)
-  if (type === 'transaction') return runTransaction(service, exchange, parts)
+  if (type === 'batch') return runBatch(service, exchange, runner.serve)
+  if (type === 'transaction') return runTransaction(service, exchange, runner)
   throw new OperationError('body-structure', 'The Bundle must have the type batch or transaction.', { expression: ['Bundle.type'] })
 }
 
@@ -40,10 +32,10 @@ export async function runBundle(service: Service, exchange: Exchange, parts: Par
  *   `computation-timeout`, `aborted`.
  * @see https://hl7.org/fhir/R4/http.html#transaction
  */
-async function runBatch(service: Service, exchange: Exchange, serve: ServePart): Promise<Answer> {
+async function runBatch(service: Service, exchange: Exchange, serve: EntryRunner['serve']): Promise<Answer> {
   const response = createBundleWriter(exchange.ctx, { type: 'batch-response' }, ADVICE)
   const pace = createPace(exchange.ctx)
-  for (const { index, request } of await bundleParts(service, exchange)) {
+  for (const { index, request } of await bundleEntries(service, exchange)) {
     pace.check()
     await pace.step()
     addEntry(response, index, await serve(request, exchange))
@@ -69,24 +61,24 @@ function addEntry(response: BundleWriter, index: number, answer: Answer): void {
  *   fails, with its position.
  * @see https://hl7.org/fhir/R4/http.html#trules
  */
-async function runTransaction(service: Service, exchange: Exchange, runner: PartRunner): Promise<Answer> {
+async function runTransaction(service: Service, exchange: Exchange, runner: EntryRunner): Promise<Answer> {
   const { model } = checkCapable(exchange)
-  const parts = await bundleParts(service, exchange)
-  const [reads, writes] = [parts.filter(isRead), parts.filter((part) => !isRead(part))]
+  const entries = await bundleEntries(service, exchange)
+  const [reads, writes] = [entries.filter(isRead), entries.filter((entry) => !isRead(entry))]
   checkCriteria(service, writes)
-  const carryOut = async (): Promise<Done> => {
+  const planAndWrite = async (): Promise<Done> => {
     const planned = await planAll(exchange, writes, runner.plan)
     return writeTogether(service, exchange, { planned, model, reads, runner })
   }
   const patches = writes.filter(({ request }) => request.method === 'PATCH').map(({ request }) => request.target)
   const { tried, answers } = await service.writeLock([...criteriaTypes(service, writes), ...patches], () =>
-    patches.length === 0 ? carryOut() : repeatedly(carryOut),
+    patches.length === 0 ? planAndWrite() : retryingConflicts(planAndWrite),
   )
   const written = new Map([...answers].map(([at, answer]) => [at, responseEntry(answer)]))
   // If nothing was written, the trial reads have seen everything.
-  const entries = writes.length === 0 ? tried : await answersToReads(exchange, { reads, serve: runner.serve, entries: written })
+  const answered = writes.length === 0 ? tried : await answersToReads(exchange, { reads, serve: runner.serve, entries: written })
   const response = createBundleWriter(exchange.ctx, { type: 'transaction-response' }, '')
-  for (const { index } of parts) response.add([entries.get(index) ?? '{}'])
+  for (const { index } of entries) response.add([answered.get(index) ?? '{}'])
   return response.answer()
 }
 
@@ -96,47 +88,47 @@ function checkCapable({ ctx }: Exchange): { readonly model: TypeModel } {
   throw new OperationError('not-supported', 'Bundles of the type transaction are not supported here; send a batch.')
 }
 
-function isRead({ request }: BundlePart): boolean {
+function isRead({ request }: BundleEntry): boolean {
   return request.method === 'GET' || request.method === 'HEAD'
 }
 
 /** Two entries with the same criteria would not see each other's result: both would create a resource. */
-function checkCriteria(service: Service, writes: readonly BundlePart[]): void {
+function checkCriteria(service: Service, writes: readonly BundleEntry[]): void {
   const known = new Set<string>()
-  for (const part of writes) {
-    const key = criteriaKey(service, part)
+  for (const entry of writes) {
+    const key = criteriaKey(service, entry)
     if (key === undefined) continue
-    if (known.has(key)) throw entryError(part.index, new OperationError('body-structure', 'Another entry has the same criteria.'))
+    if (known.has(key)) throw entryError(entry.index, new OperationError('body-structure', 'Another entry has the same criteria.'))
     known.add(key)
   }
 }
 
 /** Returns `Type?criteria`; `undefined` for an entry without criteria. */
-function criteriaKey(service: Service, { request }: BundlePart): string | undefined {
+function criteriaKey(service: Service, { request }: BundleEntry): string | undefined {
   if (request.method !== 'POST') return request.target.includes('?') ? request.target : undefined
   const criteria = request.header('if-none-exist')
   return criteria === undefined ? undefined : `${request.target}?${criteriaText(service, request.target, criteria)}`
 }
 
 /** Returns the types for which entries have criteria. */
-function criteriaTypes(service: Service, writes: readonly BundlePart[]): readonly string[] {
-  const types = writes.map((part) => criteriaKey(service, part)).map((key) => key?.split(/[/?]/, 1)[0])
+function criteriaTypes(service: Service, writes: readonly BundleEntry[]): readonly string[] {
+  const types = writes.map((entry) => criteriaKey(service, entry)).map((key) => key?.split(/[/?]/, 1)[0])
   return [...new Set(types)].filter((type) => type !== undefined)
 }
 
-async function planAll(exchange: Exchange, writes: readonly BundlePart[], plan: PlanPart): Promise<readonly PlannedEntry[]> {
+async function planAll(exchange: Exchange, writes: readonly BundleEntry[], plan: EntryRunner['plan']): Promise<readonly PlannedEntry[]> {
   const planned: PlannedEntry[] = []
   const taken = new Set<string>()
   const pace = createPace(exchange.ctx)
-  for (const part of writes) {
+  for (const entry of writes) {
     pace.check()
     await pace.step()
     try {
-      const made = await plan(part.request, exchange)
+      const made = await plan(entry.request, exchange)
       checkDistinct(taken, made.plan)
-      planned.push({ part, ...made })
+      planned.push({ entry, ...made })
     } catch (error) {
-      throw entryError(part.index, error)
+      throw entryError(entry.index, error)
     }
   }
   return planned
@@ -153,8 +145,8 @@ function checkDistinct(taken: Set<string>, plan: WritePlan): void {
 interface Transaction {
   readonly planned: readonly PlannedEntry[]
   readonly model: TypeModel
-  readonly reads: readonly BundlePart[]
-  readonly runner: PartRunner
+  readonly reads: readonly BundleEntry[]
+  readonly runner: EntryRunner
 }
 
 interface Done {
@@ -164,8 +156,9 @@ interface Done {
   readonly tried: ReadonlyMap<number, string>
 }
 
-interface Step extends PlannedEntry {
-  readonly entries: readonly WriteEntry[]
+/** A planned entry with what it writes. */
+interface EntryWrites extends PlannedEntry {
+  readonly writes: readonly WriteEntry[]
 }
 
 /** R4's order of execution, for storages that apply writes in order. */
@@ -175,23 +168,23 @@ const ORDER: readonly string[] = ['DELETE', 'POST', 'PUT', 'PATCH']
 async function writeTogether(service: Service, exchange: Exchange, { planned, model, reads, runner }: Transaction): Promise<Done> {
   const pace = createPace(exchange.ctx)
   const texts = await textsWithLinks({ service, model, pace }, planned)
-  const ordered = planned.toSorted((a, b) => ORDER.indexOf(a.part.request.method) - ORDER.indexOf(b.part.request.method))
-  const steps = await pace.run(mapped(ordered, (each) => stepOf(each, texts.get(each.part.index))))
-  const add = await answerSize(exchange, { steps, reads: reads.length, pace })
-  const tried = await tryReads(service, exchange, { reads, read: runner.read, writes: steps.flatMap(({ entries }) => entries), add })
+  const ordered = planned.toSorted((a, b) => ORDER.indexOf(a.entry.request.method) - ORDER.indexOf(b.entry.request.method))
+  const all = await pace.run(mapped(ordered, (each) => writesOfEntry(each, texts.get(each.entry.index))))
+  const add = await answerSize(exchange, { all, reads: reads.length, pace })
+  const tried = await tryReads(service, exchange, { reads, read: runner.read, writes: all.flatMap(({ writes }) => writes), add })
   checkpoint(exchange.ctx)
-  const results = await writeSteps(exchange, steps)
+  const results = await writeAll(exchange, all)
   const answers = new Map(
-    steps.map(({ part, exchange: own, plan, entries }) => [
-      part.index,
-      planAnswer(service, own, { plan, entries, results: entries.flatMap((entry) => results.get(entry) ?? []) }),
+    all.map(({ entry, exchange: own, plan, writes }) => [
+      entry.index,
+      answerToPlan(service, own, { plan, writes, results: writes.flatMap((write) => results.get(write) ?? []) }),
     ]),
   )
   return { answers, tried }
 }
 
 interface Announced {
-  readonly steps: readonly Step[]
+  readonly all: readonly EntryWrites[]
   readonly reads: number
   readonly pace: Pace
 }
@@ -202,49 +195,49 @@ interface Announced {
  * @returns A function that adds the text of a read to the answer. It throws `too-costly` too.
  * @throws {OperationError} `too-costly`; as `Pace.step`.
  */
-async function answerSize({ ctx }: Exchange, { steps, reads, pace }: Announced): Promise<(text: string) => void> {
-  const reserve = ENVELOPE_BYTES + (steps.length + reads) * ENTRY_BYTES
+async function answerSize({ ctx }: Exchange, { all, reads, pace }: Announced): Promise<(text: string) => void> {
+  const reserve = ENVELOPE_BYTES + (all.length + reads) * ENTRY_BYTES
   const advice = 'Send fewer entries, or ask for no content with Prefer: return=minimal.'
   const size = createAnswerSize({ maxBytes: ctx.limits.maxAnswerBytes, advice })
   const add = (text: string): void => size.add(text, reserve)
-  for (const step of steps) {
-    if (returnPreference(step.exchange.request) !== 'minimal') textsOf(step).forEach(add)
+  for (const one of all) {
+    if (returnPreference(one.exchange.request) !== 'minimal') textsOf(one).forEach(add)
     await pace.step()
   }
   return add
 }
 
-function textsOf({ plan, entries }: Step): readonly string[] {
+function textsOf({ plan, writes }: EntryWrites): readonly string[] {
   if (plan.kind === 'found') return [plan.stored.text]
-  return entries.flatMap((entry) => (entry.op === 'put' ? [entry.text] : []))
+  return writes.flatMap((write) => (write.op === 'put' ? [write.text] : []))
 }
 
-function* stepOf(planned: PlannedEntry, text: string | undefined): Work<Step> {
+function* writesOfEntry(planned: PlannedEntry, text: string | undefined): Work<EntryWrites> {
   try {
-    return { ...planned, entries: yield* entriesOf(planned.plan, text) }
+    return { ...planned, writes: yield* writesOf(planned.plan, text) }
   } catch (error) {
-    throw entryError(planned.part.index, error)
+    throw entryError(planned.entry.index, error)
   }
 }
 
-async function writeSteps({ ctx }: Exchange, steps: readonly Step[]): Promise<ReadonlyMap<WriteEntry, WriteResult>> {
-  const entries = steps.flatMap((step) => step.entries)
-  if (entries.length === 0) return new Map()
+async function writeAll({ ctx }: Exchange, all: readonly EntryWrites[]): Promise<ReadonlyMap<WriteEntry, WriteResult>> {
+  const writes = all.flatMap((one) => one.writes)
+  if (writes.length === 0) return new Map()
   try {
-    const results = await ctx.storage.write(entries)
-    return new Map(results.flatMap((result, index) => (entries[index] === undefined ? [] : [[entries[index], result] as const])))
+    const results = await ctx.storage.write(writes)
+    return new Map(results.flatMap((result, index) => (writes[index] === undefined ? [] : [[writes[index], result] as const])))
   } catch (error) {
-    if (error instanceof OperationError && error.code === 'version-conflict') throw await whoseVersion(ctx, steps, error)
+    if (error instanceof OperationError && error.code === 'version-conflict') throw await whoseVersion(ctx, all, error)
     throw error
   }
 }
 
 /** Finds the entry whose version conflicts, by reading each: the storage only reports that some version is not the expected one. */
-async function whoseVersion({ storage }: Exchange['ctx'], steps: readonly Step[], error: OperationError): Promise<OperationError> {
-  for (const { part, entry } of steps.flatMap(({ entries, ...step }) => entries.map((one) => ({ ...step, entry: one })))) {
-    if (entry.ifVersion === undefined) continue
-    const current = await storage.read(entry.type, entry.id)
-    if ((current?.versionId ?? null) !== entry.ifVersion) return entryError(part.index, error)
+async function whoseVersion({ storage }: Exchange['ctx'], all: readonly EntryWrites[], error: OperationError): Promise<OperationError> {
+  for (const { entry, write } of all.flatMap(({ entry: own, writes }) => writes.map((one) => ({ entry: own, write: one })))) {
+    if (write.ifVersion === undefined) continue
+    const current = await storage.read(write.type, write.id)
+    if ((current?.versionId ?? null) !== write.ifVersion) return entryError(entry.index, error)
   }
   return error
 }

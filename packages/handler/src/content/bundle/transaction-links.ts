@@ -29,24 +29,24 @@ export async function textsWithLinks(scope: LinkScope, planned: readonly Planned
   const { model, pace } = scope
   const addresses = addressesOf(planned)
   const texts = new Map<number, string>()
-  for (const entry of planned) {
-    if (entry.plan.kind !== 'put') continue
-    const own = rootOf(entry.part.fullUrl ?? '')
-    const found = await conditionalReferences(scope, entry)
+  for (const { entry, plan, exchange } of planned) {
+    if (plan.kind !== 'put') continue
+    const own = rootOf(entry.fullUrl ?? '')
+    const found = await conditionalReferences(scope, { entry, plan, exchange })
     const relink = ({ target, isReference }: Link): string | undefined =>
       addresses.get(target) ?? (isReference ? (found.get(target) ?? addresses.get(`${own}${target}`)) : undefined)
-    texts.set(entry.part.index, await pace.run(relinked(entry.plan.text, model, relink)))
+    texts.set(entry.index, await pace.run(relinked(plan.text, model, relink)))
   }
   return texts
 }
 
 function addressesOf(planned: readonly PlannedEntry[]): ReadonlyMap<string, string> {
   const addresses = new Map<string, string>()
-  for (const { part, plan } of planned) {
-    if (part.fullUrl === undefined || plan.kind === 'delete') continue
-    if (addresses.has(part.fullUrl))
-      throw entryError(part.index, new OperationError('body-structure', 'Another entry has the same fullUrl.'))
-    addresses.set(part.fullUrl, `${plan.type}/${plan.id}`)
+  for (const { entry, plan } of planned) {
+    if (entry.fullUrl === undefined || plan.kind === 'delete') continue
+    if (addresses.has(entry.fullUrl))
+      throw entryError(entry.index, new OperationError('body-structure', 'Another entry has the same fullUrl.'))
+    addresses.set(entry.fullUrl, `${plan.type}/${plan.id}`)
   }
   return addresses
 }
@@ -62,7 +62,7 @@ const MARK = /\?|\\u003f/i
 
 async function conditionalReferences(
   { service, model, pace }: LinkScope,
-  { part, exchange, plan }: PlannedEntry,
+  { entry, exchange, plan }: PlannedEntry,
 ): Promise<ReadonlyMap<string, string>> {
   const asked = new Set<string>()
   if (plan.kind !== 'put' || !MARK.test(plan.text)) return new Map()
@@ -75,7 +75,7 @@ async function conditionalReferences(
     try {
       found.set(target, await addressOf(service, exchange, target))
     } catch (error) {
-      throw entryError(part.index, error)
+      throw entryError(entry.index, error)
     }
   }
   return found

@@ -16,10 +16,11 @@ import {
   type WriteEntry,
 } from 'fhir-ops/storage'
 import type { Exchange } from '../../exchange.js'
-import { createAnswerSize, fhirAnswer, type Answer } from '../../http/answer.js'
+import { fhirAnswer, type Answer } from '../../http/answer.js'
+import { createAnswerSize } from '../../http/answer-size.js'
 import type { Service } from '../../service.js'
 import { narrowedStorage } from '../narrowed-storage.js'
-import { entryError, responseEntry, type BundlePart, type ReadPart, type ServePart } from './bundle-entries.js'
+import { entryError, responseEntry, type BundleEntry, type EntryRunner } from './bundle-entries.js'
 
 /** Maximum size of an answer's entry, without its resource. */
 export const ENTRY_BYTES = 1_000
@@ -27,8 +28,8 @@ export const ENTRY_BYTES = 1_000
 export const ENVELOPE_BYTES = 1_000
 
 interface Trial {
-  readonly reads: readonly BundlePart[]
-  readonly read: ReadPart
+  readonly reads: readonly BundleEntry[]
+  readonly read: EntryRunner['read']
   /** The planned writes of the transaction. */
   readonly writes: readonly WriteEntry[]
   /** Adds an entry to the answer. @throws {OperationError} `too-costly` */
@@ -65,8 +66,8 @@ export async function tryReads(
 }
 
 interface Reading {
-  readonly reads: readonly BundlePart[]
-  readonly serve: ServePart
+  readonly reads: readonly BundleEntry[]
+  readonly serve: EntryRunner['serve']
   /** The entries of the writes, by position. */
   readonly entries: ReadonlyMap<number, string>
 }

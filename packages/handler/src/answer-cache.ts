@@ -1,10 +1,10 @@
 import type { Kept } from 'fhir-ops/internal/content'
 import { LRUCache } from 'lru-cache'
-import type { Answer, KeptAnswer } from './http/answer.js'
+import type { Answer, CachedAnswer } from './http/answer.js'
 import type { Exchange } from './exchange.js'
 
 /** Finds the cached answer of a request. */
-export type AnswerFinder = (exchange: Exchange) => KeptAnswer | undefined
+export type AnswerCache = (exchange: Exchange) => CachedAnswer | undefined
 
 /** Total number of characters of all questions and answers. */
 const MOST = 8 * 1024 * 1024
@@ -17,7 +17,7 @@ const LONGEST_ANSWER = 32 * 1024
  * (`cacheable`). The stages check the caller's rights each time. Callers who see only part of the resources, or for whom a rule of the host decides, get
  * their own answers.
  */
-export function answerFinder(): AnswerFinder {
+export function createAnswerCache(): AnswerCache {
   let isQuick = true
   return (exchange) => {
     if (!isQuick || !isShared(exchange)) return undefined
@@ -28,8 +28,8 @@ export function answerFinder(): AnswerFinder {
   }
 }
 
-function isShared({ route, whole, caller, params, bytes, request }: Exchange): boolean {
-  if (route?.isCacheable !== true || whole !== undefined || params.has('id')) return false
+function isShared({ route, bundle, caller, params, bytes, request }: Exchange): boolean {
+  if (route?.isCacheable !== true || bundle !== undefined || params.has('id')) return false
   return !caller.isNarrowed && !caller.hides && request.target.length + (bytes?.length ?? 0) <= LONGEST_QUESTION
 }
 
@@ -80,14 +80,14 @@ function answersIn(kept: Kept): Answers {
 const NAME = 'answers of a handler'
 
 /** Looks up an answer, and stores it on the second request: storing an answer that is not requested again costs over a tenth of making it. */
-function place(answers: Answers, exchange: Exchange): KeptAnswer {
+function place(answers: Answers, exchange: Exchange): CachedAnswer {
   const { bytes } = exchange
   const head = headOf(exchange)
   const hash = hashOf(head, bytes)
   const question = answers.wasAsked(hash) ? head + (bytes === undefined ? '' : BYTES.decode(bytes)) : undefined
   return {
     answer: question === undefined ? undefined : answers.get(question),
-    keep(answer) {
+    store(answer) {
       if (answer.status !== 200 || answer.body === undefined || answer.body.length > LONGEST_ANSWER) return
       if (question === undefined) answers.noteAsked(hash)
       else answers.set(question, answer)

@@ -7,14 +7,14 @@ import { emptyAnswer, fhirAnswer, fhirText, type Answer } from '../http/answer.j
 import { FHIR_PATH, type Service } from '../service.js'
 import { returnPreference } from './preference.js'
 import { versionHeaders } from './read.js'
-import { entriesOf, type WritePlan } from './write-plan.js'
+import { writesOf, type WritePlan } from './write-plan.js'
 
 /** Executes a planned write. @throws {OperationError} `version-conflict` */
-export async function carryOut(service: Service, exchange: Exchange, plan: WritePlan): Promise<Answer> {
-  const entries = await createPace(exchange.ctx).run(entriesOf(plan))
+export async function executePlan(service: Service, exchange: Exchange, plan: WritePlan): Promise<Answer> {
+  const writes = await createPace(exchange.ctx).run(writesOf(plan))
   checkpoint(exchange.ctx)
-  const results = entries.length === 0 ? [] : await exchange.ctx.storage.write(entries)
-  return planAnswer(service, exchange, { plan, entries, results })
+  const results = writes.length === 0 ? [] : await exchange.ctx.storage.write(writes)
+  return answerToPlan(service, exchange, { plan, writes, results })
 }
 
 /** Maximum number of attempts of a write that conflicts with other writes. */
@@ -25,7 +25,7 @@ const ATTEMPTS = 5
  *
  * @throws {OperationError} `version-conflict` if every attempt conflicts.
  */
-export async function repeatedly<T>(change: () => Promise<T>): Promise<T> {
+export async function retryingConflicts<T>(change: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await change()
@@ -38,20 +38,20 @@ export async function repeatedly<T>(change: () => Promise<T>): Promise<T> {
 /** A plan that has been executed. */
 interface DoneWrite {
   readonly plan: WritePlan
-  readonly entries: readonly WriteEntry[]
+  readonly writes: readonly WriteEntry[]
   readonly results: readonly WriteResult[]
 }
 
 /** Makes the answer to a write. The answer to the deletion of a single resource includes the new version. */
-export function planAnswer(
+export function answerToPlan(
   service: Service,
   exchange: Exchange,
-  { plan, entries: [entry, ...others], results: [result] }: DoneWrite,
+  { plan, writes: [first, ...others], results: [result] }: DoneWrite,
 ): Answer {
   if (plan.kind === 'found') return resourceAnswer(service, exchange, { stored: plan.stored, status: 200 })
-  if (entry === undefined || entry.op === 'delete') return deletionAnswer(exchange, others.length === 0 ? result : undefined)
+  if (first === undefined || first.op === 'delete') return deletionAnswer(exchange, others.length === 0 ? result : undefined)
   if (result?.versionId === undefined) throw new TypeError('The storage gave no version for a put.')
-  const { type, id, text } = entry
+  const { type, id, text } = first
   const stored = storedResource({ type, id, text, versionId: result.versionId, lastUpdated: result.lastUpdated })
   return resourceAnswer(service, exchange, { stored, status: result.created ? 201 : 200 })
 }
