@@ -9,11 +9,13 @@ import { createTranslator } from '../src/translator/index.js'
 import { libraryWith, type LibraryJson } from './library.fixture.js'
 
 type Handler = ReturnType<typeof createHandler>
+/** The translator shares the thread here, and on a busy machine the first text that uses FHIR takes longer than the default time limit. */
+const PATIENCE_MS = 60_000
 let handler: Handler
 beforeAll(async () => {
   const { indexer, ...release } = r4()
   handler = createHandler({
-    context: createContext({ ...release, storage: memoryStorage() }),
+    context: createContext({ ...release, storage: memoryStorage(), limits: { operationTimeoutMs: PATIENCE_MS } }),
     sessions: createSessions({ store: memorySessionStore() }),
     baseUrl: 'http://localhost',
     auth: 'off',
@@ -42,8 +44,10 @@ beforeAll(async () => {
       'Main',
       "library Main version '1'\nusing FHIR version '4.0.1'\ninclude FHIRHelpers version '4.0.1'\ninclude Common version '1'\nparameter Factor Integer default 2\ncontext Patient\ndefine Many: Count(Common.Glucose) * Factor\ndefine Broken: singleton from {1, 2}\ndefine Private: 1",
     ),
-  ])
-    await call('PUT', `${resource.resourceType}/${resource.id}`, resource)
+  ]) {
+    const { status } = await call('PUT', `${resource.resourceType}/${resource.id}`, resource)
+    expect([resource.id, status]).toEqual([resource.id, 201])
+  }
 })
 afterAll(() => handler.close())
 
