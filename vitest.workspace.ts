@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { defineConfig } from 'vitest/config'
+import { defineConfig, type ViteUserConfig } from 'vitest/config'
 import { sourceEntries, workspacePackages } from './scripts/packages.mjs'
 
 // Tests import packages by name and get the sources, so that no test runs against a stale build.
@@ -15,7 +15,7 @@ const alias = workspacePackages().flatMap((pkg) =>
 const quick = process.env['FHIR_OPS_TESTS'] === 'quick'
 const files = { include: ['**/*.test.ts'], exclude: ['**/node_modules/**', '**/dist/**', ...(quick ? ['**/*.slow.test.ts'] : [])] }
 
-export default defineConfig({
+const config: ViteUserConfig = defineConfig({
   resolve: { alias },
   test: {
     // A hang is found by these, a busy machine is not.
@@ -34,3 +34,5 @@ export default defineConfig({
       : workspacePackages().map(({ dir, manifest }) => ({ extends: true, test: { name: manifest.name, root: dir, ...files } })),
   },
 })
+
+export default config

@@ -1,5 +1,5 @@
 /** What one request may take of the heap beside what is stored, garbage included. */
-export const MAX_HEAP = 320 * 1024 * 1024
+export const MAX_HEAP: number = 320 * 1024 * 1024
 /** Processor time of the thread without a gap: what others have to wait, at worst, on a slow machine. */
 export const MAX_STRETCH_MS = 150
 

@@ -4,7 +4,9 @@ import { call, codeSystem, contextOf, cs, LIVING, valueSet, vs } from './termino
 import { valueSetValidateCodeOperation } from '../src/operations/index.js'
 
 /** The cat and what is below it. */
-export const CATS = valueSet('cats', { include: [{ system: cs('living'), filter: [{ property: 'concept', op: 'is-a', value: 'cat' }] }] })
+export const CATS: JsonObject = valueSet('cats', {
+  include: [{ system: cs('living'), filter: [{ property: 'concept', op: 'is-a', value: 'cat' }] }],
+})
 const DEPRECATING = valueSet('deprecating', {
   include: [
     {

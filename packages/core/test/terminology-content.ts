@@ -26,7 +26,7 @@ export function valueSet(name: string, compose: JsonObject, more: JsonObject = {
 }
 
 /** A small hierarchy: animal > (cat > lion, dog), plant, with properties. */
-export const LIVING = codeSystem(
+export const LIVING: JsonObject = codeSystem(
   'living',
   [
     {

@@ -137,7 +137,7 @@ export const MEASURES: readonly Json[] = [
 ]
 
 const patientId = fc.nat(5).map((n) => `p${n}`)
-const change = fc.oneof(
+const change: fc.Arbitrary<Change> = fc.oneof(
   {
     weight: 6,
     arbitrary: fc.record({
@@ -157,7 +157,18 @@ const change = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('codes' as const), codes: fc.subarray(['a', 'b', 'c'], { minLength: 1 }) }) },
 )
 /** A change of a ward. */
-export type Change = typeof change extends fc.Arbitrary<infer T> ? T : never
+export type Change =
+  | {
+      readonly kind: 'visit'
+      readonly id: string
+      readonly patient: string
+      readonly status: string
+      readonly code: string
+      readonly year: string
+    }
+  | { readonly kind: 'patient'; readonly id: string; readonly gender: string }
+  | { readonly kind: 'delete'; readonly type: string; readonly n: number }
+  | { readonly kind: 'codes'; readonly codes: readonly string[] }
 
 /** The write of a resource. */
 export function putOf(source: Json): WriteEntry {

@@ -108,7 +108,7 @@ export function releaseId(place: number): string {
 }
 
 /** The attribute for the property `kind`. */
-export const KIND_ATTRIBUTE = withCheckDigit('90000000')
+export const KIND_ATTRIBUTE: string = withCheckDigit('90000000')
 
 /** The concept for a kind, below the root of the system. */
 export function kindId(kind: string): string {

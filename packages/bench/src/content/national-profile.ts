@@ -3,7 +3,7 @@ import type { JsonObject } from 'fhir-ops/internal/json'
 const BASE = 'http://example.org/bench/StructureDefinition'
 
 /** Canonical of the profile. */
-export const NATIONAL_PROFILE = `${BASE}/national-patient`
+export const NATIONAL_PROFILE: string = `${BASE}/national-patient`
 
 const CODED = ['race', 'ethnicity', 'birthsex', 'gender-identity'] as const
 const MUST_SUPPORT = [

@@ -7,18 +7,18 @@ import { githubReport, jsonReport, junitReport, sarifReport } from './machine-re
 import type { Report } from './report.js'
 import { textReport } from './text-report.js'
 
-/** Output formats of findings. To add a format, add a line here. */
-export const REPORTS = {
+/** Name of a format. */
+export type ReportFormat = 'text' | 'json' | 'sarif' | 'html' | 'junit' | 'github'
+
+/** Output formats of findings. To add a format, add its name above and a line here. */
+export const REPORTS: Readonly<Record<ReportFormat, (io: Io) => Report>> = {
   text: textReport,
   json: jsonReport,
   sarif: sarifReport,
   html: htmlReport,
   junit: junitReport,
   github: githubReport,
-} as const satisfies Readonly<Record<string, (io: Io) => Report>>
-
-/** Name of a format. */
-export type ReportFormat = keyof typeof REPORTS
+}
 
 /** Severities that `--level` accepts. */
 export const FINDING_LEVELS: readonly string[] = ['information', 'warning', 'error']

@@ -7,8 +7,15 @@ import { freePort } from '../../../postgres/test/free-port.js'
 
 const EXAMPLES = resolve(import.meta.dirname, '../../../../examples')
 
+/** An example that runs. */
+interface RunningExample {
+  readonly url: string
+  readonly token: string
+  readonly headers: { readonly authorization: string }
+}
+
 /** Starts an example as its `npm start` does, until the end of the calling test, and returns the address and token that it prints. */
-export async function started(name: string, env: Readonly<Record<string, string>> = {}) {
+export async function started(name: string, env: Readonly<Record<string, string>> = {}): Promise<RunningExample> {
   const port = String(await freePort())
   const child = spawn(process.execPath, ['main.ts'], { cwd: resolve(EXAMPLES, name), env: { ...process.env, ...env, PORT: port } })
   onTestFinished(() => stopped(child))

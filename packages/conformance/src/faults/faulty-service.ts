@@ -18,6 +18,13 @@ export interface Sent {
 /** The session of a request: that of the tests, or another one of the same user. */
 export type Token = 'own' | 'other'
 
+/** A service with a fault. */
+interface FaultyService {
+  call(sent: Sent, token?: Token): Promise<{ readonly status: number; readonly text: string }>
+  /** The texts of all stored resources. */
+  resources(): Promise<readonly string[]>
+}
+
 const BASE = 'http://fhir.example.org'
 const NOW = new Date('2026-01-01T00:00:00Z')
 const { indexer, ...release } = r4()
@@ -28,7 +35,7 @@ const bots = createBots({ runtime })
 export const closeRuntime = async (): Promise<void> => runtime.close()
 
 /** The whole service over memory, with a fault in its storage and in its session store. Time and ids are always the same. */
-export async function faultyService(fault: Fault) {
+export async function faultyService(fault: Fault): Promise<FaultyService> {
   const storage = memoryStorage(CONTENT, { indexer, now: () => NOW })
   const store = memorySessionStore()
   const sessions = createSessions({ store })
@@ -42,7 +49,7 @@ export async function faultyService(fault: Fault) {
     baseUrl: BASE,
     defaultPolicy: 'deny',
   })
-  const call = async ({ method, path, body }: Sent, token: Token = 'own'): Promise<{ readonly status: number; readonly text: string }> => {
+  const call: FaultyService['call'] = async ({ method, path, body }, token = 'own') => {
     const bearer = { own, other }[token].token
     const headers = {
       authorization: `Bearer ${bearer}`,

@@ -6,8 +6,14 @@ import { createBots } from 'fhir-ops/execute'
 import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
 import { createSessions } from 'fhir-ops/sessions'
 
+/** A service that is called without a socket. */
+interface WholeService {
+  call(method: string, path: string, body?: string): Promise<Response>
+  close(): Promise<void>
+}
+
 /** The whole service over memory, called without a socket. */
-export function wholeService(resources: readonly object[] = [], options: Partial<HandlerOptions> = {}) {
+export function wholeService(resources: readonly object[] = [], options: Partial<HandlerOptions> = {}): WholeService {
   const { indexer, ...release } = r4()
   const runtime = openBotSandbox()
   const handler = createHandler({

@@ -2,7 +2,7 @@ import { createContext, type ContextOptions, type OperationContext } from '../co
 import type { JsonObject } from '../json/index.js'
 import { memoryStorage } from '../memory/index.js'
 import { typeModelOf } from '../model/index.js'
-import { createIndexer, searchParameters, type SearchParameterRow } from '../search/index.js'
+import { createIndexer, searchParameters, type SearchParameterRow, type SearchParameters } from '../search/index.js'
 import type { Indexer } from '../storage/index.js'
 import type { MeasureReport } from 'fhir/r4.js'
 import { evaluateMeasure, toMeasureReport, type EvaluateMeasureInput, type EvaluateMeasureOptions } from './index.js'
@@ -36,7 +36,7 @@ const MODEL = typeModelOf({
 })
 
 /** What the ward can be searched by. */
-export const PARAMETERS = searchParameters(
+export const PARAMETERS: SearchParameters = searchParameters(
   [
     row('token', 'Patient', 'gender'),
     row('date', 'Patient', 'birthDate'),

@@ -65,7 +65,7 @@ export const measureOf = (population: readonly object[], over: object = {}): Res
   group: [{ population }],
   ...over,
 })
-export const MEASURE = measureOf([
+export const MEASURE: Resource = measureOf([
   populationOf('initial-population', 'Initial Population'),
   populationOf('denominator', 'Denominator'),
   populationOf('denominator-exclusion', 'Exclusion'),
@@ -73,13 +73,13 @@ export const MEASURE = measureOf([
 ])
 
 const of = (id: string): object => ({ subject: { reference: `Patient/${id}` } })
-export const patient = (id: string, birthDate = '1960-05-01', more: object = {}): Resource => ({
+export const patient = (id: string, birthDate: string = '1960-05-01', more: object = {}): Resource => ({
   resourceType: 'Patient',
   id,
   birthDate,
   ...more,
 })
-export const visit = (id: string, who: string, start: string, end = start, status = 'finished'): Resource => ({
+export const visit = (id: string, who: string, start: string, end: string = start, status = 'finished'): Resource => ({
   resourceType: 'Encounter',
   id,
   status,
@@ -112,7 +112,7 @@ export const procedure = (id: string, who: string, code: string): Resource => ({
 })
 
 const { types, ...release } = r4()
-export const TYPES: NonNullable<typeof types> = types
+export const TYPES: NonNullable<ReturnType<typeof r4>['types']> = types
 
 /** A context with the measure, its libraries and value sets, and other resources. */
 export function contextWith(...resources: readonly Resource[]): OperationContext {

@@ -15,7 +15,7 @@ export function resourceRow(row: Row): ResourceRow {
 }
 
 /** Size of a text in bytes from which it is worth asking whether it is cached. */
-export const LARGE = 64 * 1024
+export const LARGE: number = 64 * 1024
 
 /**
  * Returns the resources of rows that were read without large texts, and reads the missing ones. `undefined` if one of them has

@@ -2,7 +2,7 @@ import type { JsonObject } from 'fhir-ops/internal/json'
 
 export const BASE = 'http://hl7.org/fhir/StructureDefinition/'
 /** The kinds of findings that questionnaires and their responses have. */
-export const KINDS = /^(questionnaire-|link-id-|item-|answer-)/
+export const KINDS: RegExp = /^(questionnaire-|link-id-|item-|answer-)/
 
 const FORM = 'http://example.org/Questionnaire/form'
 
