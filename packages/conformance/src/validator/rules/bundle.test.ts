@@ -216,7 +216,27 @@ describe('the entries of a document or message', () => {
         at(patient('a', { meta: { versionId: '1' } })),
         at(patient('a', { meta: { versionId: '2' } })),
       ),
-      [`error bundle-reference-ambiguous ${section0}`],
+      [
+        `error bundle-reference-ambiguous ${section0}`,
+        `error bundle-reference-missing ${section0}`,
+        'error bundle-entry-unreachable Bundle.entry[1]',
+        'error bundle-entry-unreachable Bundle.entry[2]',
+      ],
+    ],
+    [
+      'must be told apart in all resources of a document',
+      document(
+        at(composition(section('Patient/b'))),
+        at(patient('b', { link: [{ other: { reference: 'Patient/a' }, type: 'seealso' }] })),
+        at(patient('a', { meta: { versionId: '1' }, link: [{ other: { reference: 'Patient/b' }, type: 'seealso' }] })),
+        at(patient('a', { meta: { versionId: '2' }, link: [{ other: { reference: 'Patient/b' }, type: 'seealso' }] })),
+      ),
+      [
+        'error bundle-reference-ambiguous Bundle.entry[1].resource.link[0].other',
+        'error bundle-reference-missing Bundle',
+        'warning bundle-entry-unreachable Bundle.entry[2]',
+        'warning bundle-entry-unreachable Bundle.entry[3]',
+      ],
     ],
     [
       'are not found below another base',

@@ -56,7 +56,12 @@ test.each([
     const place = `${type}.${member}[0].resource`
     expect(await said({ resourceType: 'Patient', name: [{ text: 'x' }], birthDate: '2000' })).toEqual(SEVERAL(place))
     expect(await said({ resourceType: 'Patient', name: [{ text: 'x' }] })).toEqual([])
-    expect(await said({ resourceType: 'Patient' })).toEqual([`error|structure profile-choice ${place}`])
+    expect(await said({ resourceType: 'Patient' })).toEqual([
+      `error|structure profile-choice ${place}`,
+      `error|invalid profile-choice ${place}`,
+      `information|invalid profile-choice ${place}`,
+      `information|invalid profile-choice ${place}`,
+    ])
   },
 )
 

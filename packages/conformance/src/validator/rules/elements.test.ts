@@ -4,7 +4,7 @@ import { createContext } from 'fhir-ops/context'
 import { memoryStorage } from 'fhir-ops/memory'
 import { validate } from 'fhir-ops/validate'
 import { r4 } from '@fhir-ops/r4'
-import { findingsOf } from './findings-of.js'
+import { findingsOf, issuesOf } from './findings-of.js'
 
 const ctx = createContext({ storage: memoryStorage(), ...r4() })
 const patient = (members: JsonObject): JsonObject => ({ resourceType: 'Patient', ...members })
@@ -185,5 +185,24 @@ test('the type of a reference is a name, as a URL is one of a logical model', as
 test('a claim that is not absolute is reported once', async () => {
   expect(await findingsOf(patient({ active: true, meta: { profile: ['Patient'] } }), [], /./)).toEqual([
     'error uri-form Patient.meta.profile[0]',
+  ])
+})
+
+test.each<readonly [member: string, said: readonly string[]]>([
+  [
+    'link',
+    ['error|invalid empty-object Patient.link[0]', 'error|structure too-few Patient.link[0]', 'error|structure too-few Patient.link[0]'],
+  ],
+  ['contact', ['error|invalid empty-object Patient.contact[0]', 'error|invariant invariant Patient.contact[0]']],
+])('an empty object lacks also what its type needs: %s', async (member, said) => {
+  expect(await issuesOf({ resourceType: 'Patient', [member]: [{}] }, [], /^(empty-object|too-few|invariant)$/)).toEqual(said)
+})
+
+test('each of two contained resources with the same id needs to be referred to', async () => {
+  const contained = ['Patient', 'Patient'].map((resourceType) => ({ resourceType, id: 'a', active: true }))
+  expect(await issuesOf({ resourceType: 'Patient', contained }, [], /^contained$/)).toEqual([
+    'error|invalid contained Patient.contained[0]',
+    'error|duplicate contained Patient.contained[1]',
+    'error|invalid contained Patient.contained[1]',
   ])
 })

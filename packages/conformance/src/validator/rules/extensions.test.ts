@@ -160,6 +160,13 @@ test.each([
   expect(await findingsOf(resource, [], /^extension-u/)).toEqual(said)
 })
 
+test.each(['1.0.0', '2.0.0'])('an extension with the version %s in its url has the contexts of its definition', async (version) => {
+  const versioned = { resourceType: 'Patient', extension: [{ ...extension[0], url: `${URL}|${version}` }] }
+  expect(await findingsOf(versioned, [{ ...definition('Observation'), version: '1.0.0' }], /^extension-context/)).toEqual([
+    'error extension-context Patient',
+  ])
+})
+
 test('the url of a definition of something else is not one of an extension', async () => {
   const resource = { resourceType: 'Patient', extension: [{ url: `${BASE}Patient`, valueString: 'x' }] }
   expect(await findingsOf(resource, [], /^extension-/)).toEqual(['error extension-unknown Patient.extension[0]'])

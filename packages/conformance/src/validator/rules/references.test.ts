@@ -48,12 +48,12 @@ test.each<readonly [where: string, aggregation: readonly string[], resource: Jso
 })
 
 test('a reference to what has errors is noted, also when they come later', async () => {
-  const bad = bundled('Patient/p', { ...patient, gender: 1 })
+  const bad = bundled('Patient/p', { ...patient, gender: 'x' })
   expect(await findingsOf(bad, [], /^reference/)).toEqual(['information reference-target Bundle.entry[0].resource.subject'])
 })
 
 test('a reference to what has no errors, or to any resource, is not noted', async () => {
-  const basic = { resourceType: 'Basic', code: { text: 'x' }, subject: { reference: '#p' }, contained: [{ ...patient, gender: 1 }] }
+  const basic = { resourceType: 'Basic', code: { text: 'x' }, subject: { reference: '#p' }, contained: [{ ...patient, gender: 'x' }] }
   expect(await findingsOf(basic, [], /^reference/)).toEqual([])
   expect(await findingsOf(encounter('#p', contained), [], /^reference/)).toEqual([])
 })
@@ -193,4 +193,12 @@ test('`#` is the container of a contained resource, and elsewhere leads to nothi
   const found = (resource: JsonObject): Promise<readonly string[]> => findingsOf(resource, [], /^reference$/)
   expect(await found({ ...observation, hasMember: [{ reference: '#' }] })).toEqual(['error reference Observation.hasMember[0]'])
   expect(await found({ ...observation, focus: [{ reference: '#l' }], contained: [list] })).toEqual([])
+})
+
+test.each([
+  [{}, ['warning reference Encounter.subject']],
+  [{ reference: '' }, ['warning reference Encounter.subject']],
+  [{ display: 'someone' }, []],
+])('a Reference without reference and identifier has a display: %j', async (subject, said) => {
+  expect(await findingsOf(encounter('', { meta: undefined, subject }), [], /^reference/)).toEqual(said)
 })

@@ -78,12 +78,17 @@ function checkContained(run: Run, node: FhirNode): void {
     const id = stringAt(value, 'id')
     const own = sources[index + 1]
     const isMeant = own?.has('') === true || (id !== undefined && (uses.get(id) ?? 0) > Number(own?.has(id)))
-    const text = problemOf(id, { seen, isMeant })
-    const isRepeated = id !== undefined && seen.has(id)
-    if (text !== undefined)
-      run.findings.report(CONTAINED, node, { text, at: `contained[${index}]`, ...(isRepeated && { code: 'duplicate' }) })
+    const at = `contained[${index}]`
+    if (id !== undefined && seen.has(id))
+      run.findings.report(CONTAINED, node, { text: `Duplicate id ${quoted(id)} among the contained resources.`, at, code: 'duplicate' })
+    if (!isMeant || id === undefined) run.findings.report(CONTAINED, node, { text: problemOf(id), at })
     if (id !== undefined) seen.add(id)
   }
+}
+
+function problemOf(id: string | undefined): string {
+  if (id === undefined) return 'Contained resources must have an id.'
+  return `The contained resource ${quoted(id)} is not referred to from the resource that contains it.`
 }
 
 /** The number of sources that refer to each id. A contained resource that only refers to itself is not in use, so the caller subtracts its own reference. */
@@ -91,12 +96,6 @@ function usesIn(sources: readonly ReadonlySet<string>[]): ReadonlyMap<string, nu
   const uses = new Map<string, number>()
   for (const ids of sources) for (const id of ids) uses.set(id, (uses.get(id) ?? 0) + 1)
   return uses
-}
-
-function problemOf(id: string | undefined, { seen, isMeant }: { seen: ReadonlySet<string>; isMeant: boolean }): string | undefined {
-  if (id === undefined) return 'Contained resources must have an id.'
-  if (seen.has(id)) return `Duplicate id ${quoted(id)} among the contained resources.`
-  return isMeant ? undefined : `The contained resource ${quoted(id)} is not referred to from the resource that contains it.`
 }
 
 const STANDARDS_STATUS = 'http://hl7.org/fhir/StructureDefinition/structuredefinition-standards-status'

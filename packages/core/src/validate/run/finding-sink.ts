@@ -47,7 +47,7 @@ export interface FindingSink {
   readonly section: () => FindingSection
   /** In the order of reports and sections. If there were too many, errors are kept before others, and the last finding says that some are omitted. */
   readonly findings: () => readonly Finding[]
-  /** Whether errors were reported so far in a resource or in a resource within it. */
+  /** Whether errors were reported so far in a resource or in a resource within it, other than about its JSON. */
   readonly hasErrorIn: (resource: FhirNode) => boolean
   /** Number of errors so far. */
   readonly errors: number
@@ -64,12 +64,14 @@ export interface SinkOptions {
   readonly places?: Positions | undefined
   /** Whether a finding is accepted and therefore not reported. */
   readonly hides?: ((finding: Finding) => boolean) | undefined
+  /** True to leave out findings about the JSON of elements. */
+  readonly hidesForm?: boolean
   /** The configured severity of a kind of finding. */
   readonly severityOf?: ((kind: string) => Finding['severity'] | 'off' | undefined) | undefined
 }
 
 /** Creates a sink that keeps at most `limit` findings. */
-export function createSink(limit: number, { places, hides, severityOf }: SinkOptions = {}): FindingSink {
+export function createSink(limit: number, { places, hides, hidesForm, severityOf }: SinkOptions = {}): FindingSink {
   const all: Findings = []
   const seen = new Set<string>()
   let current = all
@@ -79,6 +81,7 @@ export function createSink(limit: number, { places, hides, severityOf }: SinkOpt
     errors: 0,
     isFull: false,
     report(definition, node, report) {
+      if (hidesForm === true && definition.isOfForm === true) return
       const severity = severityOf?.(definition.kind) ?? report.severity ?? definition.severity
       if (severity === 'off' || (isError({ severity }) ? sink.errors : seen.size) > limit) return
       const finding = findingAt(node, definition, { ...report, severity })
@@ -89,7 +92,7 @@ export function createSink(limit: number, { places, hides, severityOf }: SinkOpt
       if (!isError(finding)) return
       sink.errors++
       sink.isFull = sink.errors > limit
-      addResources(node, (faulty ??= new Set()))
+      if (definition.isOfForm !== true) addResources(node, (faulty ??= new Set()))
     },
     section() {
       const own: Findings = []

@@ -37,6 +37,8 @@ export interface FindingDefinition {
   readonly code: OutcomeIssue['code']
   /** What to do about such findings, in a sentence. */
   readonly advice: string
+  /** True for findings about the JSON of an element, which do not bear on the profiles that it conforms to. */
+  readonly isOfForm?: true
 }
 
 /** Declares a kind of finding: its name, usual severity and issue type, and what to do about it. */
@@ -47,6 +49,11 @@ export function defineFinding(
   advice: string,
 ): FindingDefinition {
   return { kind, severity, code, advice }
+}
+
+/** Like `defineFinding`, for a kind about the JSON of an element. */
+export function defineFormFinding(...definition: Parameters<typeof defineFinding>): FindingDefinition {
+  return { ...defineFinding(...definition), isOfForm: true }
 }
 
 /** Creates a finding with the usual severity and issue type of its kind, for findings that no rule reports on a node. */

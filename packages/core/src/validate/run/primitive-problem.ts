@@ -1,7 +1,7 @@
-import { defineFinding, type Finding, type FindingDefinition } from './finding.js'
+import { defineFinding, defineFormFinding, type Finding, type FindingDefinition } from './finding.js'
 
 /** A primitive value of another JSON type than its FHIR type needs. */
-export const PRIMITIVE_TYPE: FindingDefinition = defineFinding(
+export const PRIMITIVE_TYPE: FindingDefinition = defineFormFinding(
   'primitive-type',
   'error',
   'invalid',

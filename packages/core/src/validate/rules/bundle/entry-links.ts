@@ -149,22 +149,22 @@ export function checkReachability(check: BundleCheck): void {
   }
 }
 
-/** Groups of entries that one reference can mean, by the entry that refers to them. Entries share a group, so that many entries with one url cost no more. */
-type Links = ReadonlyMap<BundleEntry, readonly (readonly BundleEntry[])[]>
+/** Entries by the entry that leads to them, or that they lead to. */
+type Links = ReadonlyMap<BundleEntry, readonly BundleEntry[]>
 
+/** Connects entries. A link that several entries match leads to none of them. */
 function linksBetween({ index, linksOf }: BundleCheck): { targets: Links; sources: Links } {
-  const targets = new Map<BundleEntry, (readonly BundleEntry[])[]>()
-  const sourcesOf = new Map<readonly BundleEntry[], BundleEntry[]>()
+  const targets = new Map<BundleEntry, BundleEntry[]>()
+  const sources = new Map<BundleEntry, BundleEntry[]>()
   for (const entry of index.entries) {
     for (const { target, isReference } of linksOf(entry)) {
       if (!isReference && target.includes('#')) continue
-      const group = targetsOf(entry, target, index)
-      add(targets, entry, group)
-      add(sourcesOf, group, entry)
+      const [found, ...others] = targetsOf(entry, target, index)
+      if (found === undefined || others.length > 0) continue
+      add(targets, entry, found)
+      add(sources, found, entry)
     }
   }
-  const sources = new Map<BundleEntry, (readonly BundleEntry[])[]>()
-  for (const [group, entries] of sourcesOf) for (const member of group) add(sources, member, entries)
   return { targets, sources }
 }
 
@@ -183,18 +183,8 @@ function styleSheets({ run, bundle, index }: BundleCheck): readonly BundleEntry[
   })
 }
 
-function reached(
-  starts: readonly BundleEntry[],
-  next: (entry: BundleEntry) => readonly (readonly BundleEntry[])[],
-): ReadonlySet<BundleEntry> {
+function reached(starts: readonly BundleEntry[], next: (entry: BundleEntry) => readonly BundleEntry[]): ReadonlySet<BundleEntry> {
   const seen = new Set(starts)
-  const done = new Set<readonly BundleEntry[]>()
-  for (const entry of seen) {
-    for (const group of next(entry)) {
-      if (done.has(group)) continue
-      done.add(group)
-      for (const other of group) seen.add(other)
-    }
-  }
+  for (const entry of seen) for (const other of next(entry)) seen.add(other)
   return seen
 }

@@ -98,7 +98,7 @@ function checkLink(check: BundleCheck, entry: BundleEntry, { link, isNeeded }: L
   const fault = formFault(check, entry, target)
   if (fault !== undefined) return run.findings.report(BUNDLE_REFERENCE_MISSING, node, fault)
   if (target.includes('?')) return
-  if (found.length > 1) return reportSeveral(check, node, { target, count: found.length })
+  if (found.length > 1) return reportSeveral(check, node, { target, count: found.length, isNeeded })
   if (isNeeded) reportNeeded(check, node, target)
   else noteElsewhere(check, target)
   const other = otherTypeOf(check, entry, target)
@@ -108,11 +108,21 @@ function checkLink(check: BundleCheck, entry: BundleEntry, { link, isNeeded }: L
   reportOpen(check, node, target)
 }
 
-/** A search may find several versions of what others refer to. */
-function reportSeveral({ type, run }: BundleCheck, node: FhirNode, { target, count }: { target: string; count: number }): void {
+/**
+ * Reports a reference that several entries match. A search may find several versions of what others refer to; documents and messages, which should be
+ * complete, thus lack the one that is meant.
+ */
+function reportSeveral(
+  { type, run, bundle }: BundleCheck,
+  node: FhirNode,
+  { target, count, isNeeded }: { target: string; count: number; isNeeded: boolean },
+): void {
   if (type === 'searchset') return
   const text = `Found ${count} matches for ${quoted(target)} in the bundle; give the version in the reference.`
   run.findings.report(BUNDLE_REFERENCE_AMBIGUOUS, node, { text })
+  if (type !== 'document' && type !== 'message') return
+  const lack = `Can't find the one entry that ${quoted(target)} means in the bundle, as ${count} match.`
+  run.findings.report(BUNDLE_REFERENCE_MISSING, isNeeded ? node : bundle, { text: lack })
 }
 
 function reportNeeded(check: BundleCheck, node: FhirNode, target: string): void {

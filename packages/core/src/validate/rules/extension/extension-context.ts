@@ -43,7 +43,7 @@ export const extensionContextRule: NodeRule = {
 /** Checks that an extension is used where its definition allows, and is a modifier only where it may be one. */
 function checkExtensionContext(run: Run, node: FhirNode): void {
   const url = isObject(node.value) ? stringAt(node.value, 'url') : undefined
-  const profile = url?.includes(':') === true ? run.definitions.profile(url) : undefined
+  const profile = url?.includes(':') === true ? run.definitions.profile(url.split('|', 1)[0] ?? url) : undefined
   if (profile === undefined || profile === PENDING || profile.extension === undefined) return
   noteOutdated(run, node, { profile, rule: profile.extension })
   checkReleases(run, node, { profile, rule: profile.extension })

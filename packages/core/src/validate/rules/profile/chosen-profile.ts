@@ -32,19 +32,39 @@ export function chosenRoots(run: Run, node: FhirNode, canonicals: readonly strin
   const fitting = choices.filter(({ key, rules }) => rules.length > 0 && conforms(run, node, { key, rules }))
   const list = canonicals.join(', ')
   if (fitting.length === 0 && !profiles.includes(undefined)) {
-    run.findings.report(PROFILE_CHOICE, node, { text: `Unable to find a match among the profiles ${list}.` })
+    reportNone(run, node, { list, choices: choices.map(({ key }) => key) })
     return choices.flatMap(({ rules }) => rules)
   }
-  if (fitting.length > 1) {
-    run.findings.report(PROFILE_CHOICE, node, { text: `Found several matching profiles among ${list}.`, severity: 'warning' })
-    if (node.type.kind === 'resource')
-      run.findings.report(PROFILE_CHOICE, node, {
-        text: `The resource conforms to several of the profiles that it may have; the first, ${fitting[0]?.key ?? ''}, is applied.`,
-        severity: 'information',
-        code: 'invalid',
-      })
-  }
+  if (fitting.length > 1) reportSeveral(run, node, { list, first: fitting[0]?.key ?? '' })
   return fitting[0]?.rules ?? []
+}
+
+function reportSeveral(run: Run, node: FhirNode, { list, first }: { list: string; first: string }): void {
+  run.findings.report(PROFILE_CHOICE, node, { text: `Found several matching profiles among ${list}.`, severity: 'warning' })
+  if (node.type.kind !== 'resource') return
+  run.findings.report(PROFILE_CHOICE, node, {
+    text: `The resource conforms to several of the profiles that it may have; the first, ${first}, is applied.`,
+    severity: 'information',
+    code: 'invalid',
+  })
+}
+
+interface Unmet {
+  readonly list: string
+  /** The profiles on the type of the node. */
+  readonly choices: readonly string[]
+}
+
+/** Names also each profile that a resource does not conform to, because its findings, which say why, may be many. */
+function reportNone(run: Run, node: FhirNode, { list, choices }: Unmet): void {
+  run.findings.report(PROFILE_CHOICE, node, { text: `Unable to find a match among the profiles ${list}.` })
+  if (node.type.kind !== 'resource' || choices.length === 0) return
+  const { name } = node.type
+  run.findings.report(PROFILE_CHOICE, node, { text: `The ${name} conforms to none of the profiles that it may have.`, code: 'invalid' })
+  for (const choice of choices) {
+    const text = `The ${name} does not conform to the profile ${choice}.`
+    run.findings.report(PROFILE_CHOICE, node, { text, severity: 'information', code: 'invalid' })
+  }
 }
 
 interface FoundProfile {

@@ -7,7 +7,7 @@ import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run, NodeRule } from '../../run/run.js'
 import { rootsOf } from '../../run/profile-roots.js'
-import { conforms } from '../profile/conforms.js'
+import { conformsToRules } from '../profile/conforms.js'
 import { containedOf, referenceOf, resolveLocally } from './resolve-locally.js'
 
 /** A reference that is malformed, or leads to nothing or to a type that is not allowed. */
@@ -33,14 +33,14 @@ export const referenceRule: NodeRule = {
 /** True for a Reference without anything to check: it states no type and is not to a contained resource, or it has only a display. */
 function isUsual({ policy }: Run, value: JsonObject): boolean {
   const reference = stringAt(value, 'reference')
-  if (reference === undefined) return stringAt(value, 'display') !== undefined
+  if (reference === undefined || reference === '') return stringAt(value, 'display') !== undefined
   return !policy.assumeValidRestReferences && !Object.hasOwn(value, 'type') && !/[\s?]|^#/.test(reference)
 }
 
 /** Checks the form of a Reference, the existence of a contained resource that it refers to, and the type that it states. */
 function checkReference(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
   const reference = referenceOf(node)
-  if (reference === undefined) return checkUnresolvable(run, node)
+  if (reference === undefined || reference === '') return checkUnresolvable(run, node)
   checkForm(run, node, reference)
   checkStatedType(run, node, { reference, rules })
 }
@@ -141,11 +141,10 @@ export function isAllowed(run: Run, { type, resource, address }: Target, canonic
   const profile = run.definitions.profile(canonical)
   if (profile === undefined || profile === PENDING) return true
   if (!isSubtype(run.model, type, profile.type)) return false
-  return (
-    profile.isBase ||
-    resource === undefined ||
-    conforms(run, resource, { rules: rootsOf(run, profile), key: address === undefined ? canonical : `${canonical} ${address}` })
-  )
+  if (profile.isBase || resource === undefined) return true
+  // `noteFaults` reports other errors of the target.
+  const key = address === undefined ? canonical : `${canonical} ${address}`
+  return conformsToRules(run, resource, { rules: rootsOf(run, profile), key })
 }
 
 /** True for the canonical of an unknown profile. */

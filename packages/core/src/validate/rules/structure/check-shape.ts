@@ -2,46 +2,46 @@ import { pathOf, type ElementSlot, type FhirNode, type TypeDefinition } from '..
 import { isObject, type JsonObject } from '../../../json/index.js'
 import { didYouMean, nearest, otherCase } from '../../../text/index.js'
 import type { Help, Report } from '../../run/finding-sink.js'
-import { defineFinding, type FindingDefinition } from '../../run/finding.js'
+import { defineFormFinding, type FindingDefinition } from '../../run/finding.js'
 import { PRIMITIVE_TYPE } from '../../run/primitive-problem.js'
 import { itemRemoval, listing, nodeRemoval, removal, renaming, unlisting } from '../../run/patch.js'
 import type { Run } from '../../run/run.js'
 
-const UNKNOWN_PROPERTY: FindingDefinition = defineFinding(
+const UNKNOWN_PROPERTY: FindingDefinition = defineFormFinding(
   'unknown-property',
   'error',
   'structure',
   'Correct the name of the property, or remove it; data that FHIR has no element for goes into an extension.',
 )
-const ARRAY_EXPECTED: FindingDefinition = defineFinding('array-expected', 'error', 'invalid', 'Put the value into an array.')
-const ARRAY_NOT_ALLOWED: FindingDefinition = defineFinding(
+const ARRAY_EXPECTED: FindingDefinition = defineFormFinding('array-expected', 'error', 'invalid', 'Put the value into an array.')
+const ARRAY_NOT_ALLOWED: FindingDefinition = defineFormFinding(
   'array-not-allowed',
   'error',
   'invalid',
   'Give the value itself, without an array; the element does not repeat.',
 )
 /** A value that must be a JSON object and is not. */
-export const OBJECT_EXPECTED: FindingDefinition = defineFinding(
+export const OBJECT_EXPECTED: FindingDefinition = defineFormFinding(
   'object-expected',
   'error',
   'invalid',
   'Give an object with the members of the type.',
 )
-const NULL_NOT_ALLOWED: FindingDefinition = defineFinding(
+const NULL_NOT_ALLOWED: FindingDefinition = defineFormFinding(
   'null-not-allowed',
   'error',
   'invalid',
   'Leave the property out; null is allowed only in an array, for an item that has extensions.',
 )
-const EMPTY_ARRAY: FindingDefinition = defineFinding('empty-array', 'error', 'invalid', 'Leave the property out, or add items.')
-const EMPTY_OBJECT: FindingDefinition = defineFinding(
+const EMPTY_ARRAY: FindingDefinition = defineFormFinding('empty-array', 'error', 'invalid', 'Leave the property out, or add items.')
+const EMPTY_OBJECT: FindingDefinition = defineFormFinding(
   'empty-object',
   'error',
   'invalid',
   'Leave the element out, or give it a value, a child or an extension.',
 )
 /** Reported by the walk over the members of an object. */
-export const SEVERAL_CHOICES: FindingDefinition = defineFinding(
+export const SEVERAL_CHOICES: FindingDefinition = defineFormFinding(
   'several-choices',
   'error',
   'structure',
@@ -146,7 +146,10 @@ export function reportNullItem(run: Run, node: FhirNode, { slot, index }: { slot
   })
 }
 
-/** Checks ele-1: an element has a value or content besides its id, and the object next to a value is not empty. False when there is nothing. */
+/**
+ * Checks ele-1: an element has a value or content besides its id, and the object next to a value is not empty. False for a primitive with nothing; an empty
+ * object of another type is checked further, because it lacks what its type needs.
+ */
 export function checkNotEmpty(run: Run, node: FhirNode): boolean {
   const { value, extra } = node
   const holder = isObject(value) ? value : extra
@@ -163,7 +166,7 @@ export function checkNotEmpty(run: Run, node: FhirNode): boolean {
     ...(isOnlyId && { code: 'invariant' }),
     fix: names.length === 0 && !isPlain ? nodeRemoval(node) : undefined,
   })
-  return isPlain
+  return isPlain || node.type.kind !== 'primitive'
 }
 
 /** Whether an object has content besides an id. The `_name` next to a primitive can have only extensions. */
