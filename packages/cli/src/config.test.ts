@@ -59,6 +59,13 @@ describe('fhir-ops.config.json', () => {
     expect(await command(config, ...LOOKUP)).toMatchObject({ status: 2, out: '', err: expect.stringContaining(message) })
   })
 
+  test.each([[['--version']], [['--help']], [['help', 'token', 'create']], [['token', 'create', '--help']]])(
+    'does not prevent %j',
+    async (args) => {
+      expect(await command('{', ...args)).toMatchObject({ status: 0, err: '' })
+    },
+  )
+
   test('that is named and not there is refused', async () => {
     vi.stubEnv('FHIR_OPS_CONFIG', join(folder, 'none.json'))
     const err: string[] = []

@@ -86,7 +86,7 @@ describe('fhir-ops cql', () => {
     ['nothing to evaluate', [], 2, /Name a file, or give --expression/],
     ['CQL with an error', ['--expression', '1 +'], 1, /line 1, column/],
     ['a parameter without a value', ['--expression', '1', '--parameter', 'x'], 2, /must be a name, = and a value/],
-    ['a file that does not exist', ['/nowhere/x.cql'], 1, /cannot be used/],
+    ['a file that does not exist', ['/nowhere/x.cql'], 2, /cannot be read/],
   ])('%s is refused', async (_, args, status, message) => {
     const answer = await command(...args)
     expect(answer.status).toBe(status)

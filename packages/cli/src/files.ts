@@ -1,29 +1,54 @@
 import { OperationError } from 'fhir-ops/errors'
 import { decodeUtf8 } from 'fhir-ops/internal/text'
-import { existsSync } from 'node:fs'
-import { mkdir, readFile } from 'node:fs/promises'
+import { existsSync, type Stats } from 'node:fs'
+import { mkdir, readFile, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { getSystemErrorMessage } from 'node:util'
 
-/** The error for a file or folder, named by an option, that cannot be read. @param cause The system's error. */
+/** The error for a file or folder, named by an argument or option, that cannot be read. @param cause The system's error. */
 export function unreadable(path: string, cause: unknown): OperationError {
   const known = cause instanceof Error && 'errno' in cause && typeof cause.errno === 'number'
   const reason = known ? `: ${getSystemErrorMessage(Number(cause.errno))}` : ''
-  return new OperationError('parameter-value', `${path} cannot be read${reason}.`, { cause })
+  return new OperationError('parameter-value', `${shownPath(path)} cannot be read${reason}.`, { cause })
 }
 
-/**
- * Reads a file that a command was given. @throws {OperationError} `parameter-value` for a folder. Other system errors, which name the file, are not
- * wrapped.
- */
+/** Errors of the system about a file that exists, but that this user cannot reach. */
+const UNREACHABLE: ReadonlySet<unknown> = new Set(['EACCES', 'EPERM', 'ELOOP'])
+
+/** Returns what the system says about a file; `undefined` if there is none. @throws {OperationError} `parameter-value` if this user cannot reach it. */
+export async function statOf(path: string): Promise<Stats | undefined> {
+  try {
+    return await stat(path)
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && UNREACHABLE.has(cause.code)) throw unreadable(path, cause)
+    return undefined
+  }
+}
+
+/** The error for a path, or a pattern, without a file. */
+export function noFile(path: string): OperationError {
+  const problem = /^https?:/i.test(path)
+    ? `${path} is an address, and nothing is downloaded: name a file.`
+    : `There is no file or folder ${shownPath(path)}.`
+  return new OperationError('parameter-value', problem)
+}
+
+const MAX_SHOWN = 500
+
+/** Quotes a path of blanks, which would be invisible in a message, such as the value of a variable that is not set; cuts a long one. */
+function shownPath(path: string): string {
+  if (path.trim() === '') return `'${path}'`
+  return path.length > MAX_SHOWN ? `${path.slice(0, MAX_SHOWN)}…` : path
+}
+
+/** Reads a file that a command was given. @throws {OperationError} `parameter-value` for a folder, and for a file that cannot be read. */
 async function fileBytes(path: string): Promise<Uint8Array> {
   try {
     return await readFile(path)
   } catch (cause) {
-    // This system error does not name the file.
     if (cause instanceof Error && 'code' in cause && cause.code === 'EISDIR')
       throw new OperationError('parameter-value', `${path} is a folder: name a file.`, { cause })
-    throw cause
+    throw unreadable(path, cause)
   }
 }
 

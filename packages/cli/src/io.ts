@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises'
 import { stripVTControlCharacters } from 'node:util'
 import { decodingUtf8 } from 'fhir-ops/internal/text'
-import { OperationError } from 'fhir-ops/errors'
+import { escapeControls, OperationError } from 'fhir-ops/internal/errors'
 import { refusingPacked } from './files.js'
 import type { Engine } from './storage.js'
 
@@ -18,6 +18,8 @@ export interface Io {
   readonly stdinPieces?: () => AsyncIterable<string>
   /** Reads standard input line by line, with a prompt and completion on a terminal. */
   readonly lines?: (completer: Completer) => AsyncIterable<string>
+  /** True if a person types those lines. Default false. */
+  readonly isPrompting?: boolean
   /** Replaces the line drawn before; an empty line removes it. Absent if `err` is not a terminal. */
   readonly draw?: (line: string) => void
   /** True if `out` is a terminal that shows colors. Default false. */
@@ -51,6 +53,7 @@ function terminalIo(): Io {
     isColoured: showsColours(process.stderr),
     ...(process.stderr.isTTY && { draw }),
     lines: promptedLines,
+    isPrompting: isPrompting(),
     stdin: wholeInput,
     stdinPieces: standardInput,
   }
@@ -63,6 +66,7 @@ async function wholeInput(): Promise<string> {
 }
 
 function standardInput(): AsyncIterable<string> {
+  if (process.stdin.isTTY) process.stderr.write('reading standard input; Ctrl-D ends it\n')
   return decodingUtf8(refusingPacked(process.stdin, 'Standard input'), 'Standard input')
 }
 
@@ -81,22 +85,26 @@ function fitting(line: string, columns: number): string {
   return plain.length <= columns ? line : plain.slice(0, Math.max(0, columns))
 }
 
+function isPrompting(): boolean {
+  return process.stdin.isTTY && process.stdout.isTTY
+}
+
 async function* promptedLines(completer: Completer): AsyncGenerator<string> {
-  const isPrompting = process.stdin.isTTY && process.stdout.isTTY
+  const prompts = isPrompting()
   const complete = async (line: string): Promise<[string[], string]> => {
     const [words, begun] = await completer(line)
     return [[...words], begun]
   }
   const reader = createInterface({
     input: process.stdin,
-    ...(isPrompting && { output: process.stdout, completer: complete }),
+    ...(prompts && { output: process.stdout, completer: complete }),
     prompt: 'fhir-ops> ',
   })
   try {
-    if (isPrompting) reader.prompt()
+    if (prompts) reader.prompt()
     for await (const line of reader) {
       yield line
-      if (isPrompting) reader.prompt()
+      if (prompts) reader.prompt()
     }
   } finally {
     reader.close()
@@ -108,8 +116,12 @@ export function counted(count: number, thing: string): string {
   return `${count} ${thing}${count === 1 ? '' : 's'}`
 }
 
-/** Formats rows as columns of equal width, two spaces apart, without trailing spaces. */
-export function table(rows: readonly (readonly string[])[]): readonly string[] {
+/**
+ * Formats rows as columns of equal width, two spaces apart, without trailing spaces. Control characters are escaped, because the cells contain texts of
+ * definitions: a line break would start another row, and an escape sequence would control the terminal.
+ */
+export function table(content: readonly (readonly string[])[]): readonly string[] {
+  const rows = content.map((row) => row.map(escapeControls))
   const widths: number[] = []
   for (const row of rows) for (const [i, cell] of row.entries()) widths[i] = Math.max(widths[i] ?? 0, cell.length)
   return rows.map((row) =>

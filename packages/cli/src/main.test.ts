@@ -1,7 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { once } from 'node:events'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, expect, test } from 'vitest'
 
@@ -55,6 +57,13 @@ describe.skipIf(!existsSync(MAIN))('the built command', () => {
     const call = ['-c', '"$0" "$1" expand http://hl7.org/fhir/ValueSet/administrative-gender > /dev/full', process.execPath, MAIN]
     const { status, stderr } = spawnSync('sh', call, { encoding: 'utf8' })
     expect([status, stderr]).toEqual([1, expect.stringMatching(/error: cannot write to standard output \(ENOSPC\)\.\n$/)])
+  })
+
+  test.skipIf(process.platform === 'win32')('runs in a folder that was removed', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'fhir-ops-removed-'))
+    const call = ['-c', 'cd "$2" && rmdir "$2" && exec "$0" "$1" lookup male --system http://hl7.org/fhir/administrative-gender']
+    const { status, stdout, stderr } = spawnSync('sh', [...call, process.execPath, MAIN, folder], { encoding: 'utf8' })
+    expect([status, stderr, stdout]).toEqual([0, expect.not.stringContaining('ENOENT'), expect.stringContaining('Male')])
   })
 
   test.each([

@@ -15,7 +15,16 @@ export function version(): string {
 export const SAMPLE_FOLDER: string = fileURLToPath(new URL('../sample', import.meta.url))
 
 /** Path of that folder for examples that users paste: the shorter of its path relative to the current folder and its absolute path, quoted for a shell. */
-export const SAMPLE_PATH: string = inShell([relative(process.cwd(), SAMPLE_FOLDER), SAMPLE_FOLDER].reduce(shorter))
+export const SAMPLE_PATH: string = inShell([relativeToCurrent(SAMPLE_FOLDER), SAMPLE_FOLDER].reduce(shorter))
+
+function relativeToCurrent(path: string): string {
+  try {
+    return relative(process.cwd(), path)
+  } catch {
+    // The current folder was removed.
+    return path
+  }
+}
 
 function shorter(one: string, other: string): string {
   return one.length <= other.length ? one : other

@@ -28,6 +28,17 @@ async function command(args: readonly string[], stdin = '') {
 }
 
 describe('help', () => {
+  test.each([
+    [['help', 'token', 'create'], 'Usage: fhir-ops token create'],
+    [['token', 'help', 'create'], 'Usage: fhir-ops token create'],
+    [['help', 'token'], 'Usage: fhir-ops token [options] [command]'],
+    [['help', 'evaluate-measure'], 'Usage: fhir-ops evaluate'],
+    [['help', 'help'], 'Usage: fhir-ops [options] [command]'],
+    [['help'], 'Usage: fhir-ops [options] [command]'],
+  ])('%j', async (args, wanted) => {
+    expect(await command(args)).toMatchObject({ status: 0, out: expect.stringContaining(wanted) })
+  })
+
   test('says that serve takes data as it is', async () => {
     expect((await command(['serve', '--help'])).out.replaceAll(/\s+/g, ' ')).toMatch(
       /--validate-writes .*?\(choices: "none", "structure", "full", default: "none"\)/,
@@ -82,7 +93,8 @@ describe('help', () => {
     expect(await command(['bot', 'deploy', file, '--storage', storage, '--id', 'three'])).toMatchObject({ status: 0 })
     expect(await command(['execute', 'three', '--storage', storage], '{}')).toMatchObject({ status: 0, out: '3' })
     expect(await command(['execute', 'twice', '--storage', storage], '{"n":5}')).toMatchObject({ out: '{"twice":10}' })
-    expect(await command(['bot', 'run', join(folder, 'none.js')], '{}')).toMatchObject({ status: 1 })
+    expect(await command(['execute', 'twice', '--input', '-', '--storage', storage], '{"n":6}')).toMatchObject({ out: '{"twice":12}' })
+    expect(await command(['bot', 'run', join(folder, 'none.js')], '{}')).toMatchObject({ status: 2 })
     expect(await command(['bot', 'deploy', file, '--storage', 'memory'])).toMatchObject({ status: 2 })
   })
 
@@ -156,7 +168,7 @@ describe('wrong use', () => {
     ['an empty development token', ['serve', '--dev-token', ''], 2, 'ASCII'],
     ['a development token on a public interface', ['serve', '--host', '0.0.0.0', '--dev-token', 'x'], 2, 'loopback'],
     ['more threads than a machine carries', ['load', 'x', '--storage', 'sqlite:x', '--threads', '65'], 2, 'from 0 to 64'],
-    ['an input that does not exist', ['execute', 'bmi', '--input', 'nothing.json'], 1, 'nothing.json cannot be used: no such file'],
+    ['an input that does not exist', ['execute', 'bmi', '--input', 'nothing.json'], 2, 'nothing.json cannot be read: no such file'],
     ['an expansion from a file that does not exist', ['expand', 'u', '--storage', 'sqlite:no.db'], 2, 'There is no file no.db.'],
     ['an export of a file that does not exist', ['export', '--storage', 'sqlite:nothing.db'], 2, 'There is no file nothing.db.'],
     [
@@ -169,7 +181,7 @@ describe('wrong use', () => {
     ['a check of no file', ['check', '--storage', 'sqlite:'], 2, '--storage must be sqlite:FILE.'],
     ['a backup of no file', ['backup', 'copy.db', '--storage', 'sqlite:'], 2, '--storage must be sqlite:FILE.'],
     ['an export of what is gone', ['export', '--storage', 'memory'], 2, 'nothing in memory'],
-    ['a release that does not exist', ['import', 'loinc', 'nowhere', '--storage', 'sqlite:x.db'], 2, 'no such file'],
+    ['a release that does not exist', ['import', 'loinc', 'nowhere', '--storage', 'sqlite:x.db'], 2, 'There is no file or folder nowhere.'],
     ['a storage with a password in its address', ['expand', 'u', '--storage', 'http://u:pw@x.example/fhir'], 2, 'without user'],
     ['a storage that no http address leads to', ['expand', 'u', '--storage', 'http:ftp://x.example'], 2, 'http:URL'],
     ['a bot without input', ['execute', 'bmi'], 1, 'The bot has no input: give JSON'],
@@ -310,6 +322,21 @@ describe('operations over loaded content', () => {
     expect(await command(['subsumes', 'urgent', 'urgent', ...priority])).toMatchObject({ status: 0, out: 'equivalent' })
     const types = ['http://hl7.org/fhir/ValueSet/resource-types', 'http://hl7.org/fhir/ValueSet/all-types']
     expect(await command(['compare', ...types])).toMatchObject({ status: 0, out: 'subset' })
+  })
+
+  test('tables show control characters of definitions, which would start other rows or control the terminal', async () => {
+    const content = join(folder, 'controls.ndjson')
+    const system = 'http://example.org/fhir/CodeSystem/controls'
+    const concept = [{ code: 'a', display: 'A\nb  \u001b[31mB\u009b' }]
+    const resources = [
+      { resourceType: 'CodeSystem', id: 'controls', url: system, status: 'active', content: 'complete', concept },
+      { resourceType: 'ValueSet', id: 'controls', url: 'http://example.org/all', status: 'active', compose: { include: [{ system }] } },
+    ]
+    await writeFile(content, resources.map((resource) => JSON.stringify(resource)).join('\n'))
+    const shown = String.raw`A\nb  \u001b[31mB\u009b`
+    expect((await command(['expand', 'http://example.org/all', '--load', content])).out).toBe(`a  ${shown}  ${system}`)
+    expect((await command(['lookup', 'a', '--system', system, '--load', content])).out).toContain(`display   ${shown}\n`)
+    expect((await command(['validate-code', 'a', '--system', system, '--load', content])).out).toBe(`valid: ${shown}`)
   })
 
   test('closure keeps a table in the storage', async () => {

@@ -24,10 +24,12 @@ export async function readResources(path: string): Promise<readonly JsonObject[]
 
 function resourceOf({ text, file, line }: Source): JsonObject {
   const resource = parsedJson(text)
-  if (isObject(resource)) return resource
+  if (isObject(resource) && typeof resource['resourceType'] === 'string') return resource
   const fault = faultIn(text, line)
   throw new OperationError(
     'body-invalid',
-    fault === undefined ? `${file}:${line} is not a resource.` : `${file}:${fault.line}:${fault.column} is not JSON: ${fault.text}.`,
+    fault === undefined
+      ? `${file}:${line} is not a resource: an object with a resourceType is expected.`
+      : `${file}:${fault.line}:${fault.column} is not JSON: ${fault.text}.`,
   )
 }

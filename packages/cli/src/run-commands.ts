@@ -19,7 +19,7 @@ export type MakeCommand = (io: Io) => Command
 export async function runCommands(commands: readonly MakeCommand[], args: readonly string[], io: Io): Promise<number> {
   const root = programOf(commands, io)
   try {
-    const config = configFile()
+    const config = asksAboutUse(args) ? undefined : configFile()
     // Loading the schema validator takes a while.
     if (config !== undefined) (await import('./config.js')).applyConfig(root, config)
     checkOptionNames(programOf(commands, io), args)
@@ -36,12 +36,30 @@ export async function runCommands(commands: readonly MakeCommand[], args: readon
   }
 }
 
-/** Returns the arguments; for an unknown command only its name, so that help about it is refused too, instead of printing help about everything. */
+/** True if only help or the version is asked for, which a wrong file with options must not prevent. */
+function asksAboutUse(args: readonly string[]): boolean {
+  return ['help', '--version', '-V'].includes(args[0] ?? '') || ['--help', '-h'].includes(args.at(-1) ?? '')
+}
+
+/**
+ * Returns the arguments with `help token create` as `token create --help`. What follows an unknown command is left out, so that help about it is refused
+ * too, instead of printing help about everything.
+ */
 function understood(root: Command, args: readonly string[]): readonly string[] {
-  const [first = '', second = ''] = args
-  const name = first === 'help' ? second : first
-  const isKnown = name === '' || name === 'help' || name.startsWith('-') || commandIn(root, name) !== undefined
-  return isKnown ? args : [name]
+  const path: string[] = []
+  let [command, asksForHelp] = [root, false]
+  for (const word of args) {
+    if (command.commands.length === 0 || word.startsWith('-')) break
+    if (word === 'help') {
+      asksForHelp = true
+      continue
+    }
+    path.push(word)
+    const inner = commandIn(command, word)
+    if (inner === undefined) return path
+    command = inner
+  }
+  return asksForHelp ? [...path, '--help'] : args
 }
 
 function commandIn(parent: Command, name: string | undefined): Command | undefined {

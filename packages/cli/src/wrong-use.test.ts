@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,6 +16,8 @@ const TEXTS = {
   'broken.json': '{"resourceType":"Patient",\n "id":}',
   'text.txt': 'hello',
   'not-a-database.db': 'This is text, which is longer than the header of a database, and no database. '.repeat(4),
+  'object.json': '{}',
+  'collected.json': '{"resourceType":"Parameters"}',
   'patient.json': '{"resourceType":"Patient","id":"p"}',
   'part.json': '{"format":"measure-part","run":"x","part":0,"of":2,"counts":[{"groups":[],"failures":[]}]}',
   'fails.js': "export const handler = () => {\n  throw new Error('no luck')\n}",
@@ -27,6 +29,9 @@ beforeAll(async () => {
   for (const [name, text] of Object.entries(TEXTS)) writeFileSync(file(name), text)
   writeFileSync(file('utf16.json'), Buffer.from('\uFEFF{"weightKg":61.5}', 'utf16le'))
   mkdirSync(file('folder'))
+  symlinkSync('loop.json', file('loop.json'))
+  for (const name of ['secret.json', 'secret.tgz']) writeFileSync(file(name), '', { mode: 0 })
+  mkdirSync(file('locked'), { mode: 0 })
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
@@ -60,7 +65,7 @@ const NEEDED: Readonly<Record<string, readonly string[]>> = {
   evaluate: ['none', ...PERIOD],
   'data-requirements': ['none', ...PERIOD],
   'collect-data': ['none', ...PERIOD],
-  'submit-data': [file('patient.json')],
+  'submit-data': [file('collected.json')],
   cql: ['--expression', '1'],
   execute: ['none', '--input', file('patient.json')],
   'bot run': [file('fails.js')],
@@ -145,6 +150,13 @@ describe('what every command answers to', () => {
   test('a help for a command that there is not', async () => {
     for (const args of [['help', 'expnd'], ['expnd', '--help'], ['expnd']])
       expect(await refused(args)).toMatchObject({ status: 2, err: expect.stringMatching(/unknown command 'expnd'[^]*Did you mean expand/) })
+    for (const args of [
+      ['help', 'token', 'creat'],
+      ['token', 'help', 'creat'],
+      ['token', 'creat', '--help'],
+      ['token', 'creat'],
+    ])
+      expect(await refused(args)).toMatchObject({ status: 2, err: expect.stringMatching(/unknown command 'creat'[^]*Did you mean create/) })
   })
 })
 
@@ -260,8 +272,8 @@ describe('what a command answers to in particular', () => {
     [
       'an absent bot',
       ['bot', 'run', file('absent.js'), '--input', file('patient.json')],
-      1,
-      `${file('absent.js')} cannot be used: no such file`,
+      2,
+      `${file('absent.js')} cannot be read: no such file`,
     ],
     ['a folder as bot', ['bot', 'deploy', file('folder'), '--storage', `sqlite:${file('b.db')}`], 2, 'is a folder'],
     [
@@ -270,7 +282,14 @@ describe('what a command answers to in particular', () => {
       2,
       "'a b' is not an id",
     ],
-    ['an absent CQL file', ['cql', file('absent.cql')], 1, `${file('absent.cql')} cannot be used`],
+    ['an absent CQL file', ['cql', file('absent.cql')], 2, `${file('absent.cql')} cannot be read: no such file`],
+    ['a resource that is not a Library', ['cql', file('patient.json')], 1, `${file('patient.json')} must be a Library resource`],
+    [
+      'data that is not a resource',
+      ['cql', '--expression', '1', '--data', file('object.json')],
+      1,
+      'an object with a resourceType is expected',
+    ],
     ['CQL with a mistake', ['cql', file('broken.cql')], 1, 'The CQL has errors: Syntax error'],
     ['a folder as CQL', ['cql', file('folder')], 2, 'is a folder'],
     ['a parameter without value', ['cql', '--expression', '1', '--parameter', 'Factor'], 2, '--parameter Factor must be a name'],
@@ -284,13 +303,13 @@ describe('what a command answers to in particular', () => {
       'data that is not collected',
       ['submit-data', file('patient.json'), '--storage', `sqlite:${file('b.db')}`],
       1,
-      'must be a Parameters resource',
+      `${file('patient.json')} must be a Parameters resource, as \`fhir-ops collect-data --json\` prints it`,
     ],
     [
       'absent data',
       ['submit-data', file('absent.json'), '--storage', `sqlite:${file('b.db')}`],
-      1,
-      `${file('absent.json')} cannot be used`,
+      2,
+      `${file('absent.json')} cannot be read`,
     ],
     [
       'a library of another name',
@@ -317,6 +336,23 @@ describe('what a command answers to in particular', () => {
       'nothing is downloaded',
     ],
     ['an empty name of a file', ['validate', ''], 2, "There is no file or folder ''."],
+    ['a link that leads nowhere but to itself', ['validate', file('loop.json')], 2, 'loop.json cannot be read: too many symbolic links'],
+    ['such a link to a package', ['ig', file('loop.json')], 2, 'loop.json cannot be read: too many symbolic links'],
+    ['a list of files in one argument', ['validate', 'a/b.json\n'.repeat(10_000)], 2, 'There is no file or folder a/b.json'],
+    ['an empty name of a package', ['ig', ''], 2, "There is no file or folder ''."],
+    ['the address of a package', ['ig', 'https://a.example/package.tgz'], 2, 'nothing is downloaded'],
+    ['an empty name of a suppression file', ['validate', file('patient.json'), '--suppress', ''], 2, "'' cannot be read"],
+    ['an absent release', ['import', 'loinc', file('absent.zip'), '--storage', 'sqlite:x'], 2, `no file or folder ${file('absent.zip')}.`],
+    ['an empty host', ['serve', '--port', '0', '--host', ''], 2, "option '--host <host>' argument '' is invalid. It must not be blank."],
+    ['an empty file of a demo', ['demo', '--port', '0', '--file', ''], 2, "option '--file <file>' argument '' is invalid"],
+    [
+      'an empty project',
+      ['token', 'create', '--project', '', '--storage', `sqlite:${file('a.db')}`],
+      2,
+      "'--project <project>' argument ''",
+    ],
+    ['an empty user', ['token', 'list', '--user', '', '--storage', `sqlite:${file('a.db')}`], 2, "'--user <sub>' argument ''"],
+    ['an export to an empty name', ['export', '--out', '', '--storage', `sqlite:${file('a.db')}`], 2, "'--out <folder>' argument ''"],
     ['an empty name of a measure', ['evaluate', '', ...PERIOD, ...CONTENT], 2, "'' is not a Measure id."],
     ['an empty name of a copy', ['backup', '', '--storage', `sqlite:${file('not-a-database.db')}`], 2, 'Name a file for the copy.'],
     [
@@ -389,6 +425,38 @@ describe('what a command answers to in particular', () => {
     const said = await refused(args)
     expect([said.status, said.err]).toEqual([status, expect.stringContaining(words)])
     expect(readFileSync(file('text.txt'), 'utf8')).toBe('hello')
+  })
+
+  test.skipIf(process.getuid?.() === 0).each([
+    [['validate'], 'secret.json', 'secret.json'],
+    [['validate'], 'secret.tgz', 'secret.tgz'],
+    [['validate'], 'locked', 'locked'],
+    [['validate'], 'locked/patient.json', 'locked/patient.json'],
+    [['ig'], 'secret.tgz', 'secret.tgz'],
+    [['ig'], 'locked', 'locked'],
+    [['cql'], 'secret.json', 'secret.json'],
+    [['bot', 'run'], 'secret.json', 'secret.json'],
+  ])('%j: %s, to which this user has no access (needs a user other than root)', async (args, name, said) => {
+    expect(await refused([...args, file(name)])).toMatchObject({
+      status: 2,
+      err: expect.stringContaining(`${file(said)} cannot be read: permission denied.`),
+    })
+  })
+
+  test('an import that cannot begin leaves no file behind', async () => {
+    for (const name of ['snomed', 'loinc', 'rxnorm'])
+      await refused(['import', name, file('text.txt'), '--storage', `sqlite:${file('new.db')}`])
+    expect(readdirSync(folder).filter((name) => name.startsWith('new.db'))).toEqual([])
+  })
+
+  test('a CQL file next to one that is not text', async () => {
+    const [out, err]: [string[], string[]] = [[], []]
+    mkdirSync(file('cql'))
+    writeFileSync(file('cql/one.cql'), 'define A: 1')
+    writeFileSync(file('cql/._one.cql'), Buffer.from([0, 5, 22, 7, 0xff]))
+    const io = { out: (line: string) => void out.push(line), err: (line: string) => void err.push(line), stdin: async () => '' }
+    expect([await run(['cql', file('cql/one.cql')], io), out]).toEqual([0, ['A  1']])
+    expect(err.join('\n')).toContain(`not available to include: ${file('cql/._one.cql')} is not UTF-8`)
   })
 
   test.each(['serve', 'demo'])('%s: a port in use', async (name) => {

@@ -30,7 +30,7 @@ type BotInputOptions = Pick<ExecuteOptions, 'input' | 'contentType' | 'timeout'>
 function withBotInput(command: Command): Command {
   const contentTypes = BOT_CONTENT_TYPES.map(({ mediaType }) => mediaType)
   return command
-    .option('--input <file>', 'file with the input; standard input when absent')
+    .option('--input <file>', 'file with the input; - or nothing for standard input')
     .addOption(new Option('--content-type <type>', 'how the input is read').choices(contentTypes).default('application/json'))
     .option('--timeout <ms>', 'time limit', wholeNumber(1))
 }
@@ -128,8 +128,9 @@ interface BotRun {
 
 /** Runs a bot in the sandbox: its answer goes to `io.out`, its log to `io.err`. @throws {OperationError} as `execute`. */
 async function runBot({ engine, bot, file, io }: BotRun, options: BotInputOptions): Promise<void> {
-  const bytes = options.input === undefined ? new TextEncoder().encode(await io.stdin()) : await unpackedBytes(options.input)
-  const source = options.input ?? 'stdin'
+  const named = options.input === '-' ? undefined : options.input
+  const bytes = named === undefined ? new TextEncoder().encode(await io.stdin()) : await unpackedBytes(named)
+  const source = named ?? 'stdin'
   const { input, contentType } = readBotInput(options.contentType, decodeUtf8(bytes, source), (text) => parseJson(text, source))
   const { botSchemas } = await import('@fhir-ops/bot-sandbox/schemas')
   const runtime = openBotSandbox()

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
+import { escapeControls } from 'fhir-ops/internal/errors'
 import { type Io, table } from '../io.js'
 import { repeated } from './options.js'
 import {
@@ -107,7 +108,7 @@ function validationLines(answer: JsonObject): readonly string[] {
   const display = stringAt(parameterAt(answer, 'display'), 'valueString')
   const issues = objectsAt(objectAt(parameterAt(answer, 'issues'), 'resource'), 'issue')
   return [
-    `${isValid ? 'valid' : 'not valid'}${display === undefined ? '' : `: ${display}`}`,
+    `${isValid ? 'valid' : 'not valid'}${display === undefined ? '' : `: ${escapeControls(display)}`}`,
     ...issues.map((issue) => `${stringAt(issue, 'severity') ?? ''}: ${stringAt(objectAt(issue, 'details'), 'text') ?? ''}`),
   ]
 }

@@ -63,7 +63,7 @@ async function runCql(file: string | undefined, options: CqlOptions, io: Io): Pr
   const engine = await openEngine({ ...options, limits: { operationTimeoutMs: PATIENCE_MS } }, io)
   const translator = openWorkerTranslator({ model: engine.ctx.types, timeoutMs: PATIENCE_MS })
   try {
-    const result = await withProgress(io, 'cql', () => evaluated(engine.ctx, file, { options, translator }))
+    const result = await withProgress(io, 'cql', () => evaluated(engine.ctx, file, { options, translator, io }))
     for (const { severity, code, message } of result.messages) io.err(`${severity}: ${[code, message].filter(Boolean).join(' ')}`)
     await printExplanation(result.explanation, options, io)
     await printCoverage(result.explanation?.source, options, io)
@@ -77,11 +77,12 @@ async function runCql(file: string | undefined, options: CqlOptions, io: Io): Pr
 interface CqlCall {
   readonly options: CqlOptions
   readonly translator: CqlTranslator
+  readonly io: Io
 }
 
 async function evaluated(ctx: OperationContext, file: string | undefined, call: CqlCall): Promise<EvaluateCqlResult> {
   const { expression, define, subject, data } = call.options
-  const files = file === undefined ? { library: undefined, resources: [] } : await librariesAt(file)
+  const files = file === undefined ? { library: undefined, resources: [] } : await librariesAt(file, call.io)
   const own = forRequest(ctx, { resources: files.resources })
   const input: EvaluateCqlInput = {
     expression,
@@ -95,14 +96,30 @@ async function evaluated(ctx: OperationContext, file: string | undefined, call: 
   return await evaluateCql(own, input, { translator: call.translator })
 }
 
-/** Returns the library in a file, and those in the other CQL files of its folder. */
-async function librariesAt(file: string): Promise<{ readonly library: JsonObject; readonly resources: readonly JsonObject[] }> {
-  if (extname(file) === '.json') return { library: await readResource(file), resources: [] }
-  const folder = dirname(file)
-  const others = (await readdir(folder)).filter((name) => extname(name) === '.cql' && name !== basename(file))
+/**
+ * Returns the library in a file, and those in the other CQL files of its folder. Others that cannot be read are reported and left out, because the
+ * library may not need them: macOS leaves `._measure.cql`, which is not text, next to a copied `measure.cql`.
+ */
+async function librariesAt(file: string, io: Io): Promise<{ readonly library: JsonObject; readonly resources: readonly JsonObject[] }> {
+  if (extname(file) === '.json') return { library: await libraryIn(file), resources: [] }
   const library = libraryOf(await fileText(file), file)
-  const resources = await Promise.all(others.map(async (name) => libraryOf(await fileText(join(folder, name)), name)))
-  return { library, resources: [library, ...resources] }
+  const folder = dirname(file)
+  const resources = [library]
+  for (const name of (await readdir(folder)).filter((one) => extname(one) === '.cql' && one !== basename(file))) {
+    try {
+      resources.push(libraryOf(await fileText(join(folder, name)), name))
+    } catch (error) {
+      if (!(error instanceof OperationError)) throw error
+      io.err(`not available to include: ${error.message}`)
+    }
+  }
+  return { library, resources }
+}
+
+async function libraryIn(file: string): Promise<JsonObject> {
+  const resource = await readResource(file)
+  if (resource['resourceType'] === 'Library') return resource
+  throw new OperationError('body-invalid', `${file} must be a Library resource, or CQL in a file whose name ends in .cql.`)
 }
 
 const DECLARATION = /^library {1,9}(?:"([^"]{1,200})"|([\w.]{1,200}))(?: {1,9}version {1,9}'([^']{0,100})')?/

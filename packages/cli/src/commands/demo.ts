@@ -8,7 +8,7 @@ import { makeFolder } from '../files.js'
 import type { Io } from '../io.js'
 import { SAMPLE_FOLDER } from '../own-files.js'
 import { serve, untilInterrupted, type RunningServer } from '../serve/serve.js'
-import { portNumber } from './options.js'
+import { notBlank, portNumber } from './options.js'
 
 const DAY_SECONDS = 86_400
 /** How this program was started, for commands that users paste. */
@@ -19,7 +19,7 @@ export function demoCommand(io: Io): Command {
   return new Command('demo')
     .description('Serve sample content from a SQLite file and print a ready-to-paste call for each operation.')
     .addOption(new Option('--port <port>', 'port to listen on; 0 takes a free one').argParser(portNumber).default(8080).env('PORT'))
-    .option('--file <file>', 'SQLite file; made and filled when it does not exist', '.fhir-ops/demo.db')
+    .option('--file <file>', 'SQLite file; made and filled when it does not exist', notBlank, '.fhir-ops/demo.db')
     .addHelpText('after', '\nExample:\n  fhir-ops demo --port 8081')
     .action((options: DemoOptions) => demo(options, io))
 }

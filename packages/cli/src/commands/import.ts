@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
-import { Command, InvalidArgumentError } from 'commander'
+import { rm } from 'node:fs/promises'
+import { Command } from 'commander'
 import { OperationError } from 'fhir-ops/errors'
 import type { JsonObject } from 'fhir-ops/internal/json'
 import { putResource, type ConceptStore, type Storage, type StoredSystem } from 'fhir-ops/storage'
@@ -8,6 +9,7 @@ import { openStorage, sqliteFile } from '../storage.js'
 import { importLoinc, importRxnorm } from '@fhir-ops/loinc-rxnorm/import'
 import { importSnomed, type SnomedImportOptions } from '@fhir-ops/snomed/import'
 import type { WorkOptions } from '@fhir-ops/releases'
+import { noFile } from '../files.js'
 import type { Io } from '../io.js'
 import { withProgress, type ReportProgress } from '../progress.js'
 import { repeated } from './options.js'
@@ -56,7 +58,7 @@ function intoStorage(name: string): Command {
 }
 
 function existing(path: string): string {
-  if (!existsSync(path)) throw new InvalidArgumentError('There is no such file or folder.')
+  if (!existsSync(path)) throw noFile(path)
   return path
 }
 
@@ -130,17 +132,26 @@ function importProgress({ draw, err }: Io, report: ReportProgress): (message: st
   }
 }
 
-/** Opens the storage for an import, and prints which version was imported. */
+/**
+ * Opens the storage for an import, and prints which version was imported. A new SQLite file does not remain if the import cannot begin, because the
+ * release cannot be read.
+ */
 async function importInto({ system, run }: Import, options: TargetOptions, io: Io): Promise<void> {
+  const file = sqliteFile(options.storage)
+  const { work = `${file ?? 'fhir-ops'}-import-${system}` } = options
+  const made = file !== undefined && !existsSync(file) ? file : undefined
   const { storage, concepts, close } = await openStorage({ storage: options.storage, create: true })
+  let isImported = false
   try {
     if (concepts === undefined) throw new OperationError('parameter-value', '--storage must be sqlite:FILE or postgres:URL.')
-    const { work = `${sqliteFile(options.storage) ?? 'fhir-ops'}-import-${system}` } = options
     const { version } = await withProgress(io, `importing ${system}`, (report) =>
       run({ storage, concepts }, { work, progress: importProgress(io, report) }),
     )
+    isImported = true
     io.out(version)
   } finally {
     await close()
+    // An import that has begun has a work file until it is done.
+    if (made !== undefined && !isImported && !existsSync(work)) await rm(made)
   }
 }

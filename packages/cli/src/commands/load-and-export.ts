@@ -16,7 +16,7 @@ import { progressOn } from '../progress.js'
 import { filesIn, isStandardInput, readingInput, readingOf, type Reading } from '../load/sources.js'
 import { SAMPLE_PATH } from '../own-files.js'
 import { makeFolder } from '../files.js'
-import { checkIsKept, wholeNumber, wordsOption } from './options.js'
+import { checkIsKept, notBlank, wholeNumber, wordsOption } from './options.js'
 
 interface LoadCommandOptions {
   readonly storage: string
@@ -110,7 +110,7 @@ export function exportCommand(io: Io): Command {
     .requiredOption('--storage <storage>', 'sqlite:FILE, postgres:URL or http:URL')
     .option('--type <type>', 'only this type; repeatable', resourceType)
     .option('--since <instant>', 'only what was written at this time or later, such as 2026-01-31T00:00:00Z', instant)
-    .option('--out <folder>', 'write a file <Type>.ndjson for each type, instead of printing all')
+    .option('--out <folder>', 'write a file <Type>.ndjson for each type, instead of printing all', notBlank)
     .addHelpText('after', '\nExample:\n  fhir-ops export --storage sqlite:content.db --out ./exported')
     .action((options: ExportCommandOptions) => exportFrom(options, io))
 }

@@ -6,7 +6,7 @@ import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-o
 import { createSessions } from 'fhir-ops/sessions'
 import { withEngine, type Engine } from '../engine.js'
 import { type Io, table } from '../io.js'
-import { checkJson } from '../json-fault.js'
+import { checkJson, parsedJson } from '../json-fault.js'
 import { withProgress } from '../progress.js'
 import { fileText } from '../files.js'
 import { SAMPLE_PATH } from '../own-files.js'
@@ -138,7 +138,11 @@ async function submit(file: string, options: SubmitOptions, io: Io): Promise<voi
   const { storage, measure } = options
   checkIsKept(storage)
   const text = file === '-' ? await io.stdin() : await fileText(file)
-  checkJson(text, file === '-' ? 'stdin' : file)
+  const source = file === '-' ? 'stdin' : file
+  checkJson(text, source)
+  const body = parsedJson(text)
+  if (!isObject(body) || body['resourceType'] !== 'Parameters')
+    throw new OperationError('body-invalid', `${source} must be a Parameters resource, as \`fhir-ops collect-data --json\` prints it.`)
   const path = measure === undefined ? 'Measure' : `Measure/${idOf('Measure', measure)}`
   await withEngine({ storage, create: true }, io, async (engine) => {
     const answer = await withProgress(io, 'submit-data', () => posted(engine, `${path}/$submit-data`, text))

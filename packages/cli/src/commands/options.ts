@@ -70,6 +70,12 @@ function unrepeated(message: string, isRight: (text: string) => boolean): (text:
   }
 }
 
+/** Parses a text that is not blank, as the value of a variable that is not set would be. */
+export function notBlank(text: string): string {
+  if (text.trim() === '') throw new InvalidArgumentError('It must not be blank.')
+  return text
+}
+
 /** Parses a port to listen on; 0 for a free one. */
 export function portNumber(text: string): number {
   return wholeNumber(0, 65_535)(text)

@@ -7,6 +7,7 @@ import { serve, untilInterrupted, type ServeOptions } from '../serve/serve.js'
 import {
   addressOption,
   loadOption,
+  notBlank,
   portNumber,
   repeated,
   storageOption,
@@ -26,7 +27,7 @@ interface ServeCommandOptions extends Omit<ServeOptions, 'open' | 'clientSecret'
 export function serveCommand(io: Io): Command {
   const command = new Command('serve')
     .description('Serve FHIR R4 at /fhir/R4 until interrupted. Prints one line `listening on URL` when ready.')
-    .option('--host <host>', 'interface to listen on', '127.0.0.1')
+    .option('--host <host>', 'interface to listen on', notBlank, '127.0.0.1')
     .option('--port <port>', 'port to listen on; 0 takes a free one', portNumber, 8080)
     .addOption(addressOption('--base-url', 'public base address, for example that of a proxy (default: the address listened on)'))
     .addOption(storageOption())

@@ -8,12 +8,16 @@ const SAMPLE = fileURLToPath(new URL('../../sample', import.meta.url))
 const SYSTEM = 'http://example.org/fhir/CodeSystem/visit-priority'
 
 /** What a shell over the sample content says to these lines. */
-async function said(lines: readonly string[], asked: (completer: Completer) => Promise<void> = async () => {}) {
+async function said(
+  lines: readonly string[],
+  { asked = async () => {}, isPrompting = true }: { asked?: (completer: Completer) => Promise<void>; isPrompting?: boolean } = {},
+) {
   const [out, err]: [string[], string[]] = [[], []]
   const io = {
     out: (line: string) => void out.push(line),
     err: (line: string) => void err.push(line),
     stdin: async () => '',
+    isPrompting,
     async *lines(completer: Completer) {
       await asked(completer)
       yield* lines
@@ -44,6 +48,14 @@ describe('fhir-ops shell', () => {
     expect(err).toContain('the storage is that of the shell')
   })
 
+  test.each([
+    { lines: [`lookup none --system ${SYSTEM}`, `lookup urgent --system ${SYSTEM}`], status: 1 },
+    { lines: ['lookup urgent --storage memory'], status: 1 },
+    { lines: [`lookup urgent --system ${SYSTEM}`, 'help', 'help lookup', 'exit', 'lokup'], status: 0 },
+  ])('from a pipe, $lines end with status $status', async ({ lines, status }) => {
+    expect(await said(lines, { isPrompting: false })).toMatchObject({ status })
+  })
+
   test.each<[string, readonly string[]]>([
     ['val', ['validate-code', 'validate']],
     ['expand --disp', ['--display-language']],
@@ -56,7 +68,7 @@ describe('fhir-ops shell', () => {
     ['schema http://hl7.org/fhir/StructureDefinition/bodyw', ['http://hl7.org/fhir/StructureDefinition/bodyweight']],
   ])('completes %j', async (line, words) => {
     let completed: readonly string[] = []
-    await said([], async (completer) => void ([completed] = await completer(line)))
+    await said([], { asked: async (completer) => void ([completed] = await completer(line)) })
     expect(completed).toEqual(words)
   })
 

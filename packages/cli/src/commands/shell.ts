@@ -3,7 +3,7 @@ import type { OperationContext } from 'fhir-ops/context'
 import { expand } from 'fhir-ops/expand'
 import { openEngine } from '../engine.js'
 import { knownNames } from '../known-names.js'
-import type { Completer, Io } from '../io.js'
+import { type Completer, Exit, type Io } from '../io.js'
 import type { MakeCommand } from '../run-commands.js'
 import { SAMPLE_PATH } from '../own-files.js'
 import { loadOption, storageOption, wordsOption } from './options.js'
@@ -58,14 +58,20 @@ async function shell(options: ShellOptions, { commandNamed, run }: ShellParts, i
   const shared: Io = { ...io, engine, stdin: async () => '' }
   const asking = (await Promise.all(ASKING.map(commandNamed))).filter((make) => make !== undefined)
   const commands = asking.map((make) => make(io))
+  const statusOf = async (args: readonly string[]): Promise<number> => {
+    if (!args.some((arg) => /^--(?:storage|load)(?:=|$)/.test(arg))) return run(asking, args, shared)
+    io.err('error: the storage is that of the shell.')
+    return 2
+  }
+  let isFailed = false
   try {
     io.err(`${ASKING.join(', ')}; exit or Ctrl-D ends, Tab completes`)
     for await (const line of io.lines?.(completerOf(engine.ctx, commands)) ?? []) {
       const args = wordsOf(line)
       if (args[0] === 'exit' || args[0] === 'quit') break
-      if (args.some((arg) => /^--(?:storage|load)(?:=|$)/.test(arg))) io.err('error: the storage is that of the shell.')
-      else if (args.length > 0) await run(asking, args[0] === 'help' ? [...args.slice(1), '--help'] : args, shared)
+      if (args.length > 0 && (await statusOf(args)) !== 0) isFailed = true
     }
+    if (isFailed && io.isPrompting !== true) throw new Exit(1)
   } finally {
     await engine.close()
   }

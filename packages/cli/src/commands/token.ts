@@ -7,7 +7,7 @@ import { counted, table, type Io } from '../io.js'
 import { withEngine, type Engine, type EngineOptions } from '../engine.js'
 import { postgresUrl } from '../storage.js'
 import { DEMO_USER, FULL_SCOPES } from '../serve/demo-user.js'
-import { repeated, wholeNumber } from './options.js'
+import { notBlank, repeated, wholeNumber } from './options.js'
 
 interface CreateOptions {
   readonly storage: string
@@ -47,10 +47,10 @@ function createCommand(io: Io): Command {
     .description('Print a new token. It is shown once and cannot be read again.')
     .requiredOption('--storage <storage>', 'sqlite:FILE or postgres:URL')
     .option('--user <sub>', 'subject identifier; without --name and --email, only demo has claims about the person', subject, 'demo')
-    .option('--name <name>', 'full name of the user, for the user-information endpoint', claim)
-    .option('--email <address>', 'e-mail address of the user', claim)
+    .option('--name <name>', 'full name of the user, for the user-information endpoint', notBlank)
+    .option('--email <address>', 'e-mail address of the user', notBlank)
     .option('--scope <scope>', `scope, repeatable (default: ${FULL_SCOPES.join(' ')})`, scopes)
-    .option('--project <project>', 'project that the token is bound to')
+    .option('--project <project>', 'project that the token is bound to', notBlank)
     .option('--patient <id>', 'patient that scopes of the form patient/... apply to', patientId)
     .option('--ttl <seconds>', 'life time', wholeNumber(1), DAY_SECONDS)
     .option('--json', 'print {token, loginId, expiresAt}')
@@ -63,11 +63,6 @@ function subject(text: string): string {
   return text
 }
 
-function claim(text: string): string {
-  if (text.trim() === '') throw new InvalidArgumentError('It must not be blank.')
-  return text
-}
-
 function patientId(text: string): string {
   if (!isResourceId(text)) throw new InvalidArgumentError('It must be the id of a Patient.')
   return text
@@ -77,7 +72,7 @@ function listCommand(io: Io): Command {
   return new Command('list')
     .description('List the active sessions of a user, newest first.')
     .requiredOption('--storage <storage>', 'sqlite:FILE or postgres:URL')
-    .option('--user <sub>', 'subject identifier', 'demo')
+    .option('--user <sub>', 'subject identifier', subject, 'demo')
     .option('--json', 'print an array')
     .addHelpText('after', '\nExample:\n  fhir-ops token list --storage sqlite:content.db --user nurse-1')
     .action((options: ListOptions) => withStored(options, io, (engine) => list(engine, options, io)))

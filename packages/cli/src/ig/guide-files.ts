@@ -3,9 +3,9 @@ import { isObject, stringAt } from 'fhir-ops/internal/json'
 import { decodeUtf8 } from 'fhir-ops/internal/text'
 import { isRelease, packageFiles, readManifest, type PackageManifest } from 'fhir-ops/internal/packages'
 import { openAsBlob } from 'node:fs'
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { access, constants, readdir, readFile, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { unreadable } from '../files.js'
+import { noFile, statOf, unreadable } from '../files.js'
 import { parsedJson } from '../json-fault.js'
 import type { Source } from '../load/sources.js'
 
@@ -35,8 +35,11 @@ export interface NamedText {
  * @throws {OperationError} `parameter-value` if it is not a package.
  */
 async function openPackage(path: string): Promise<PackageFolder> {
-  const found = await stat(path).catch(() => undefined)
-  if (found === undefined) throw new OperationError('parameter-value', `There is no file or folder ${path}.`)
+  const found = await statOf(path)
+  if (found === undefined) throw noFile(path)
+  await access(path, constants.R_OK).catch((cause: unknown) => {
+    throw unreadable(path, cause)
+  })
   if (!found.isDirectory())
     return { path, files: (isWanted) => filesOfArchive(path, isWanted), definitionPaths: () => Promise.resolve([path]) }
   const inner = join(path, 'package')

@@ -1,6 +1,6 @@
 import { constants } from 'node:buffer'
 import { createReadStream, openAsBlob } from 'node:fs'
-import { glob, readdir, readFile, stat } from 'node:fs/promises'
+import { access, constants as modes, glob, readdir, readFile, stat } from 'node:fs/promises'
 import { basename, isAbsolute, join, relative } from 'node:path'
 import { Readable } from 'node:stream'
 import { promisify } from 'node:util'
@@ -11,7 +11,7 @@ import { type FhirPackage, readPackage } from 'fhir-ops/packages'
 import type { PackageFile, PackageManifest } from 'fhir-ops/internal/packages'
 import { decodeUtf8, decodingUtf8 } from 'fhir-ops/internal/text'
 import { finished } from 'fhir-ops/internal/work'
-import { refusePacked, refusingPacked, unreadable } from '../files.js'
+import { noFile, refusePacked, refusingPacked, statOf, unreadable } from '../files.js'
 import type { Io } from '../io.js'
 import { isJson } from '../json-fault.js'
 
@@ -109,11 +109,20 @@ function entriesOf(source: Source): readonly Source[] {
   return entries?.map((text, index) => ({ ...source, text, place: `${source.place} entry[${index}]` })) ?? [source]
 }
 
-/** Returns all loadable files of a path or a pattern. A path that names a file is returned whatever its extension. */
+/**
+ * Returns all loadable files of a path or a pattern. A path that names a file is returned whatever its extension.
+ *
+ * @throws {OperationError} `parameter-value` if there is none, or if the system refuses access to the path or a folder below it.
+ */
 async function filesBelow(path: string): Promise<readonly string[]> {
-  const found = await stat(path).catch(() => undefined)
-  if (found === undefined) return matchesOf(path)
-  return found.isDirectory() ? filesInFolder(path) : [path]
+  try {
+    const found = await statOf(path)
+    if (found === undefined) return await matchesOf(path)
+    return found.isDirectory() ? await filesInFolder(path) : [path]
+  } catch (cause) {
+    if (!(cause instanceof Error && 'syscall' in cause)) throw cause
+    throw unreadable('path' in cause ? String(cause.path) : path, cause)
+  }
 }
 
 /** Returns the files in a folder. Pipes, sockets and devices are skipped, because a folder may contain some, and a pipe ends only when its writer closes it. */
@@ -131,20 +140,16 @@ async function filesInFolder(path: string): Promise<readonly string[]> {
   return (await Promise.all(nested)).flat()
 }
 
+/** Longer patterns, such as a list of files in one argument, are refused by `glob` with a TypeError. */
+const MAX_PATTERN = 65_536
+
 /** Returns the files that match a pattern with `*`, `**`, `?`, `[]` or `{}`, ordered by name; matching folders are not entered. */
 async function matchesOf(pattern: string): Promise<readonly string[]> {
+  if (pattern.length > MAX_PATTERN) throw noFile(pattern)
   const files: string[] = []
   for await (const entry of glob(pattern, { withFileTypes: true })) if (entry.isFile()) files.push(join(entry.parentPath, entry.name))
   if (files.length === 0) throw noFile(pattern)
   return files.map((file) => (isAbsolute(pattern) ? file : relative('', file))).toSorted()
-}
-
-function noFile(pattern: string): OperationError {
-  const isAddress = /^https?:/i.test(pattern)
-  const problem = isAddress
-    ? `${pattern} is an address, and nothing is downloaded: name a file.`
-    : `There is no file or folder ${pattern === '' ? "''" : pattern}.`
-  return new OperationError('parameter-value', problem)
 }
 
 async function* linesOf(file: string): AsyncGenerator<readonly Source[]> {
@@ -196,6 +201,7 @@ async function* definitionsIn(file: string): AsyncGenerator<Source> {
 
 async function packageAt(file: string): Promise<FhirPackage> {
   try {
+    await access(file, modes.R_OK)
     return await readPackage((await openAsBlob(file)).stream())
   } catch (error) {
     if (!(error instanceof OperationError)) throw error

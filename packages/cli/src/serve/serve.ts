@@ -5,6 +5,7 @@ import { configureServer, startingListener } from '@fhir-ops/handler/node'
 import { OperationError } from 'fhir-ops/errors'
 import type { Engine } from '../engine.js'
 import { interrupted, type Io } from '../io.js'
+import { isPlainAddress } from '../storage.js'
 import { openService, type Service, type ServiceOptions } from './service.js'
 
 /** Options of `fhir-ops serve`. */
@@ -41,6 +42,11 @@ export async function serve(options: ServeOptions, io: Io): Promise<RunningServe
   server.on('request', startingListener())
   const url = await listening(server, options)
   try {
+    if (options.baseUrl === undefined && !isPlainAddress(url))
+      throw new OperationError(
+        'parameter-value',
+        `${options.host} cannot be part of an address: give the address of the server as --base-url.`,
+      )
     const service = await openService(options, url, io)
     server.removeAllListeners('request')
     server.on('request', service.listener)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ERRORS, OperationError, outcomeOf, outcomeOk, quoted } from './index.js'
+import { ERRORS, escapeControls, OperationError, outcomeOf, outcomeOk, quoted } from './index.js'
 
 const STATUSES = [400, 401, 403, 404, 405, 406, 409, 410, 412, 413, 414, 415, 422, 429, 501, 503]
 
@@ -70,6 +70,10 @@ describe('quoted', () => {
   ])('%j becomes %j', (text, expected) => {
     expect(quoted(text)).toBe(expected)
   })
+})
+
+test('control characters and line separators are escaped for text on one line', () => {
+  expect(escapeControls('a\r\n\tb\u001b\u009b\u2028\u{1F600}')).toBe(String.raw`a\r\n\tb\u001b\u009b\u2028`.concat('\u{1F600}'))
 })
 
 describe('instanceof', () => {

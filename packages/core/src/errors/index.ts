@@ -1,6 +1,7 @@
 export { checkGiven, checkHas, checkResult, checkText } from './check-given.js'
 export {
   ERRORS,
+  escapeControls,
   isAboutContent,
   OperationError,
   quoted,

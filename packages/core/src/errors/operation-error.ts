@@ -141,6 +141,19 @@ export function quoted(text: string): string {
   return `'${JSON.stringify(cut).slice(1, -1)}'`
 }
 
+/**
+ * Escapes control characters and line separators as JSON does (`\n`, `\u001b`), for text that is shown on one line, such as in a log or a table: they
+ * could start a line of their own, or control the terminal.
+ */
+export function escapeControls(text: string): string {
+  return text.replaceAll(/[\p{Cc}\u2028\u2029]/gu, escaped)
+}
+
+/** JSON does not escape control characters beyond U+001F. */
+function escaped(char: string): string {
+  return char < ' ' ? JSON.stringify(char).slice(1, -1) : `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
+}
+
 /** Severity of an issue, from the R4 issue-severity value set. */
 export type IssueSeverity = 'fatal' | 'error' | 'warning' | 'information'
 

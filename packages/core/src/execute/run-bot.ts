@@ -1,6 +1,6 @@
 import type { Bots } from './bots.js'
 import type { FoundBot } from './find-bot.js'
-import { OperationError } from '../errors/index.js'
+import { escapeControls, OperationError } from '../errors/index.js'
 import type { BotCapabilities, BotEvent, BotFunction } from './bot-function.js'
 import { exceedsBytes, type BotTask } from './runtime.js'
 
@@ -72,16 +72,7 @@ const MAX_LINE = 8_192
 /** Creates a log line from a bot's values: texts as they are, other values as JSON, control characters escaped, at most 8,192 characters. */
 export function logText(values: readonly unknown[]): string {
   const line = values.map((value) => (typeof value === 'string' ? value : jsonText(value))).join(' ')
-  return line
-    .slice(0, MAX_LINE)
-    .toWellFormed()
-    .replace(/[\p{Cc}\u2028\u2029]/gu, escaped)
-    .slice(0, MAX_LINE)
-}
-
-/** JSON does not escape control characters beyond U+001F. */
-function escaped(char: string): string {
-  return char < ' ' ? JSON.stringify(char).slice(1, -1) : `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return escapeControls(line.slice(0, MAX_LINE).toWellFormed()).slice(0, MAX_LINE)
 }
 
 function jsonText(value: unknown): string {
