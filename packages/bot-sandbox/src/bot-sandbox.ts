@@ -1,5 +1,6 @@
 import { OperationError } from 'fhir-ops/errors'
 import { DEFAULT_BOT_LIMITS, type BotEvent, type BotRuntime } from 'fhir-ops/execute'
+import { createPace, createScheduler, type Pace } from 'fhir-ops/internal/context'
 import type { BotTask } from 'fhir-ops/internal/execute'
 import { checkOptions, inputShape, type InputShape } from 'fhir-ops/internal/input'
 import { availableParallelism } from 'node:os'
@@ -44,11 +45,12 @@ const SHAPE: InputShape = inputShape<BotSandboxOptions>({
 export function openBotSandbox(options: BotSandboxOptions = {}): BotSandbox {
   checkOptions('openBotSandbox', SHAPE, options)
   const concurrency = options.workers ?? MOST_WORKERS
+  const scheduler = createScheduler()
   const pool = createPool({ usual: Math.min(availableParallelism(), concurrency), most: concurrency })
   return {
     concurrency,
     ahead: pool.ahead,
-    run: async (task) => answerOf(task, await pool.run(task)),
+    run: async (task) => answerOf(task, await pool.run(task), createPace({ scheduler, signal: task.signal })),
     check: async (code) => {
       const task = { code, event: NO_EVENT, capabilities: {}, limits: DEFAULT_BOT_LIMITS, log: () => {} }
       const { outcome } = await pool.run(task, 'compile')
@@ -58,9 +60,9 @@ export function openBotSandbox(options: BotSandboxOptions = {}): BotSandbox {
   }
 }
 
-function answerOf(task: BotTask, { outcome, log }: Ended): unknown {
+async function answerOf(task: BotTask, { outcome, log }: Ended, pace: Pace): Promise<unknown> {
   for (const { level, text } of log) task.log(level, text)
-  if ('head' in outcome) return readAnswer(outcome)
+  if ('head' in outcome) return await readAnswer(outcome, pace)
   throw failed(outcome)
 }
 

@@ -1,8 +1,9 @@
 import { OperationError } from 'fhir-ops/errors'
 import { botResponse, type BotEvent } from 'fhir-ops/execute'
+import type { Pace } from 'fhir-ops/internal/context'
 import { unwritableInput, type BotCapabilities, type BotTask } from 'fhir-ops/internal/execute'
 import { isHl7Message, parseHl7 } from 'fhir-ops/hl7v2'
-import { isObject, objectAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
+import { isObject, objectAt, parseInPieces, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import type { Answered, Grants, WireEvent } from './protocol.js'
 
 /**
@@ -27,16 +28,17 @@ export function writeEvent({ event, inputText }: Pick<BotTask, 'event' | 'inputT
 /**
  * Rebuilds the result of a bot from the JSON texts of the sandbox. The bot controls these texts, so they may be anything.
  *
- * @throws {OperationError} `bot-failed` if they are not an answer.
+ * @throws {OperationError} `bot-failed` if they are not an answer; `aborted`.
  */
-export function readAnswer(answered: Answered): unknown {
+export async function readAnswer(answered: Answered, pace: Pace): Promise<unknown> {
   try {
     const head: unknown = JSON.parse(answered.head)
     if (!isObject(head)) throw new TypeError('The answer is not an object.')
-    const value = readValue(stringAt(head, 'kind'), answered.value)
+    const value = await readValue(stringAt(head, 'kind'), answered.value, pace)
     const response = objectAt(head, 'response')
     return response === undefined ? value : botResponse({ ...readResponse(response), body: value })
   } catch (error) {
+    if (error instanceof OperationError && error.code === 'aborted') throw error
     throw new OperationError('bot-failed', 'The bot returned a value that cannot be written as JSON.', { cause: error })
   }
 }
@@ -46,9 +48,9 @@ export function grantsOf(capabilities: BotCapabilities): Grants {
   return Object.fromEntries(Object.entries(capabilities).map(([name, methods]) => [name, Object.keys(methods)]))
 }
 
-function readValue(kind: string | undefined, text: string): unknown {
+async function readValue(kind: string | undefined, text: string, pace: Pace): Promise<unknown> {
   if (kind === 'nothing') return undefined
-  const value: unknown = JSON.parse(text)
+  const value = await pace.run(parseInPieces(text))
   return kind === 'hl7' ? parseHl7(String(value)) : value
 }
 

@@ -1,5 +1,7 @@
-import type { Explained } from '../context/index.js'
+import type { Explained, Pace } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
+import { isHl7Message } from '../hl7v2/index.js'
+import { isObject, writeInPieces, type JsonObject } from '../json/index.js'
 import { BOT_CONTENT_TYPES } from './content-types.js'
 import { exceedsBytes } from './runtime.js'
 import { checkResponse, isBotResponse } from './response.js'
@@ -21,16 +23,37 @@ const MAX_DEPTH = 128
 /**
  * Creates the answer from what a bot returned: from its value, or from its `botResponse`.
  *
- * @throws {OperationError} `bot-failed` when the value cannot be sent, `bot-too-costly` when it is larger than `outputBytes`.
+ * @throws {OperationError} `bot-failed` when the value cannot be sent, `bot-too-costly` when it is larger than `outputBytes`; as `Pace.run`.
  */
-export function answerOf(returned: unknown, { outputBytes }: { readonly outputBytes: number }): ExecuteResult {
+export async function answerOf(returned: unknown, { outputBytes, pace }: AnswerOptions): Promise<ExecuteResult> {
   if (isBotResponse(returned)) checkResponse(returned)
   const { status, headers, body } = isBotResponse(returned) ? returned : { status: undefined, headers: {}, body: returned }
   if (body === undefined || body === null) return { status: status ?? 204, headers, value: undefined }
-  const content = contentOf(body)
+  const content = contentOf(body, pace === undefined || !isData(body) ? undefined : await writtenData(body, pace))
   if (exceedsBytes(content.text, outputBytes))
     throw new OperationError('bot-too-costly', `The bot returned more than ${outputBytes} bytes.`)
   return { status: status ?? 200, headers, value: body, content }
+}
+
+/** Options of `answerOf`. */
+export interface AnswerOptions {
+  readonly outputBytes: number
+  /** Pace at which the answer is written, if it is plain data; a value of the host, which may have a `toJSON`, is written in one go. */
+  readonly pace?: Pace | undefined
+}
+
+function isData(value: unknown): value is JsonObject | readonly unknown[] {
+  return (isObject(value) || Array.isArray(value)) && !isHl7Message(value)
+}
+
+/** JSON text of plain data. */
+async function writtenData(data: JsonObject | readonly unknown[], pace: Pace): Promise<string> {
+  try {
+    return await pace.run(writeInPieces(data))
+  } catch (error) {
+    // Nested too deep.
+    throw error instanceof RangeError ? notSendable(error) : error
+  }
 }
 
 interface Content {
@@ -38,8 +61,9 @@ interface Content {
   readonly text: string
 }
 
-function contentOf(value: unknown): Content {
-  const content = firstContent(value)
+/** @param json JSON text of the value, if it has been written. */
+function contentOf(value: unknown, json: string | undefined): Content {
+  const content = firstContent(value, json)
   if (content.mediaType.endsWith('json') && depthOf(content.text) > MAX_DEPTH) {
     throw new OperationError('bot-failed', `The bot returned a value nested deeper than ${MAX_DEPTH} levels.`)
   }
@@ -47,9 +71,9 @@ function contentOf(value: unknown): Content {
 }
 
 /** Writes the value in the first content type that it has, and in no other: large values take long to write. */
-function firstContent(value: unknown): Content {
+function firstContent(value: unknown, json: string | undefined): Content {
   for (const { mediaType, write } of BOT_CONTENT_TYPES) {
-    const text = written(value, write)
+    const text = written(value, (one) => write(one, (other) => json ?? JSON.stringify(other)))
     if (text !== undefined) return { mediaType, text }
   }
   throw notSendable()

@@ -18,8 +18,12 @@ export interface BotContentType {
    * @throws {OperationError} `body-invalid` or `body-structure`.
    */
   readonly read: (text: string, parseJson: ParseJson) => unknown
-  /** The text of a value of this kind that a bot returned, `undefined` for values of other kinds. Throws for a value that JSON cannot represent. */
-  readonly write: (value: unknown) => string | undefined
+  /**
+   * The text of a value of this kind that a bot returned, `undefined` for values of other kinds. Throws for a value that JSON cannot represent.
+   *
+   * @param json Writes the value as JSON. Default: `JSON.stringify`.
+   */
+  readonly write: (value: unknown, json?: (value: unknown) => string) => string | undefined
 }
 
 /** `text/plain`: a string, whatever its content. */
@@ -83,7 +87,7 @@ const fhirJson: BotContentType = {
       throw new OperationError('body-structure', 'The resourceType must be the name of a resource type.', { expression: ['resourceType'] })
     return value
   },
-  write: (value) => (isResource(value) ? JSON.stringify(value) : undefined),
+  write: (value, json = JSON.stringify) => (isResource(value) ? json(value) : undefined),
 }
 
 function isResource(value: unknown): boolean {
@@ -99,7 +103,7 @@ const json: BotContentType = {
     if (!isObject(value)) throw new OperationError('body-structure', 'The body must be a JSON object.')
     return value
   },
-  write: (value) => JSON.stringify(value),
+  write: (value, json = JSON.stringify) => json(value),
 }
 
 /** Every content type of bots. A returned value is of the first kind that can write it. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createContext } from '../context/index.js'
+import { createContext, createScheduler, type OperationContext } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
 import { parseHl7 } from '../hl7v2/index.js'
 import { memoryStorage } from '../memory/index.js'
@@ -36,7 +36,7 @@ const STORED = [
 /** Gives back the code and the event it was called with, as data. */
 const echo: BotRuntime = { concurrency: 2, run: async ({ code, event }) => ({ code, event }), close: async () => {} }
 
-function caller(options: BotOptions = {}, authorize?: (id: string | undefined) => void) {
+function caller(options: BotOptions = {}, authorize?: (id: string | undefined) => void, more: Partial<OperationContext> = {}) {
   const log: BotLogEntry[] = []
   const bots = createBots({ runtime: echo, onLog: (entry) => log.push(entry), ...options })
   const indexer = (resource: object) => ('code' in resource && resource.code === 1 ? [] : botEntries({ ...resource }))
@@ -44,6 +44,7 @@ function caller(options: BotOptions = {}, authorize?: (id: string | undefined) =
     ...createContext({ storage: memoryStorage(STORED, { indexer }), newId: () => 'new-id' }),
     bots,
     ...(authorize && { authorize: (_: string, __: string, id?: string) => authorize(id) }),
+    ...more,
   }
   return {
     log,
@@ -419,6 +420,18 @@ describe('time and turns', () => {
 })
 
 describe('a runtime of stored bots', () => {
+  test.each([
+    ['members', Object.fromEntries(Array.from({ length: 150_000 }, (_, n) => [`member${n}`, n]))],
+    ['items', Array.from({ length: 150_000 }, (_, n) => ({ n }))],
+  ])('may answer with a great many %s, which are written while others run', async (_, answer) => {
+    let pauses = 0
+    const scheduler = { ...createScheduler(), mayGoOn: () => false, turn: async () => void pauses++ }
+    const { call } = caller({ runtime: { ...echo, run: async () => answer } }, undefined, { scheduler })
+    const { content } = await call({ bot: { id: 'alone' } })
+    expect(content).toEqual({ mediaType: 'application/json', text: JSON.stringify(answer) })
+    expect(pauses).toBeGreaterThan(20)
+  })
+
   const started = (options: BotOptions, ahead: number) => {
     let runs = 0
     const runtime: BotRuntime = { concurrency: 2, ahead, run: () => (runs++, new Promise(() => {})), close: async () => {} }

@@ -84,7 +84,7 @@ async function executed(ctx: ExecuteContext, input: ExecuteInput): Promise<Execu
   try {
     const returned = await runBot(bot, bots, task)
     checkBotOutput(ctx, bot, returned)
-    const answer = answerOf(returned, bots.limits)
+    const answer = await answerOf(returned, { ...bots.limits, pace: 'run' in bot ? undefined : pace })
     explainAnswer(ctx, answer)
     if (answer.content !== undefined && answer.content.text.length > LONG_ANSWER) await pace.turn()
     return answer

@@ -45,6 +45,18 @@ describe('data that is written in pieces', () => {
     expect(write({ list: data.list.slice(0, 100) }).pieces).toBe(1)
   })
 
+  it.each([
+    ['lists', '['.repeat(100_000) + ']'.repeat(100_000)],
+    ['objects', '{"a":'.repeat(100_000) + '1' + '}'.repeat(100_000)],
+  ])('%s nested deeper than the stack are a RangeError, as of JSON.stringify, and soon', (_, text) => {
+    const work = writeInPieces(JSON.parse(text))
+    let pieces = 0
+    expect(() => {
+      for (; work.next().done !== true;) pieces++
+    }).toThrow(RangeError)
+    expect(pieces).toBeLessThan(1_000)
+  })
+
   it('reads no more than a piece of an object with very many members in one go', () => {
     let reads = 0
     const wide: JsonObject = Object.fromEntries(Array.from({ length: 10_000 }, (_, n) => [`m${n}`, n]))

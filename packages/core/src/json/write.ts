@@ -4,6 +4,9 @@ import type { JsonObject } from './narrow.js'
 /** Number of values that are written in one go. */
 const PIECE = 1_000
 
+/** Depth to which long lists and objects are written in pieces; deeper ones are written in one go. */
+const DEEPEST = 64
+
 /**
  * Writes JSON data with the result of `JSON.stringify`, in pieces if it is long. Yields between pieces, so that other work can run.
  *
@@ -11,28 +14,37 @@ const PIECE = 1_000
  */
 export function* writeInPieces(data: JsonObject | readonly unknown[], piece: number = PIECE): Work<string> {
   const texts: string[] = []
-  yield* write(data, piece, texts)
+  yield* write(data, { piece, into: texts, depth: 1 })
   // Joined only once, because joining at each level would copy nested texts repeatedly.
   return texts.join('')
 }
 
-function* write(data: JsonObject | readonly unknown[], piece: number, into: string[]): Work<void> {
+interface Writing {
+  readonly piece: number
+  readonly into: string[]
+  /** Depth of the list or object that is written. */
+  readonly depth: number
+}
+
+function* write(data: JsonObject | readonly unknown[], writing: Writing): Work<void> {
+  const { piece, into, depth } = writing
   // Listing the names of an object with very many members is slow, so it is done once.
   const names = isList(data) ? undefined : Object.keys(data)
   if (!isList(data) && names !== undefined && names.length > piece) {
     yield
-    yield* writeMembers(data, names, { piece, into })
-  } else if (isShort(data, piece)) into.push(JSON.stringify(data))
-  else yield* writeLong(data, piece, into)
+    yield* writeMembers(data, names, writing)
+  } else if (depth > DEEPEST || isShort(data, piece)) into.push(JSON.stringify(data))
+  else yield* writeLong(data, writing)
 }
 
-function* writeLong(data: JsonObject | readonly unknown[], piece: number, into: string[]): Work<void> {
+function* writeLong(data: JsonObject | readonly unknown[], writing: Writing): Work<void> {
   yield
-  yield* isList(data) ? writeItems(data, piece, into) : writeMembers(data, Object.keys(data), { piece, into })
+  yield* isList(data) ? writeItems(data, writing) : writeMembers(data, Object.keys(data), writing)
 }
 
 /** Writes long items one by one, and short items several at a time. */
-function* writeItems(list: readonly unknown[], piece: number, into: string[]): Work<void> {
+function* writeItems(list: readonly unknown[], writing: Writing): Work<void> {
+  const { piece, into, depth } = writing
   let between = ''
   let run: unknown[] = []
   let values = 0
@@ -54,7 +66,7 @@ function* writeItems(list: readonly unknown[], piece: number, into: string[]): W
     }
     if (isContainer(item) && more > piece) {
       put()
-      yield* writeLong(item, piece, into)
+      yield* write(item, { ...writing, depth: depth + 1 })
     } else {
       run.push(item)
       values += more
@@ -64,11 +76,8 @@ function* writeItems(list: readonly unknown[], piece: number, into: string[]): W
   into.push(']')
 }
 
-function* writeMembers(
-  object: JsonObject,
-  names: readonly string[],
-  { piece, into }: { readonly piece: number; readonly into: string[] },
-): Work<void> {
+function* writeMembers(object: JsonObject, names: readonly string[], writing: Writing): Work<void> {
+  const { into, depth } = writing
   let between = ''
   into.push('{')
   for (const name of names) {
@@ -78,7 +87,7 @@ function* writeMembers(
     if (text === undefined) continue
     into.push(`${between}${JSON.stringify(name)}:${text}`)
     between = ','
-    if (isContainer(value)) yield* write(value, piece, into)
+    if (isContainer(value)) yield* write(value, { ...writing, depth: depth + 1 })
   }
   into.push('}')
 }
