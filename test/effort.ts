@@ -6,5 +6,10 @@ export function rounds({ quick, all }: { readonly quick: number; readonly all: n
   return Number(process.env['FHIR_OPS_ROUNDS'] ?? (ALL ? all : quick))
 }
 
+/** Of many alike cases the first and each n-th after it in `npm test`, all of them in `npm run test:all`. */
+export function representative<T>(cases: readonly T[], { every }: { readonly every: number }): readonly T[] {
+  return ALL ? cases : cases.filter((_, index) => index % every === 0)
+}
+
 /** Seed of all random content of this run: 1 unless `FHIR_OPS_SEED` says otherwise. */
 export const SEED: number = Number(process.env['FHIR_OPS_SEED'] ?? 1)

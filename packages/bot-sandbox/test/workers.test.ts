@@ -33,7 +33,7 @@ describe('when a thread is killed', () => {
     await sandbox.close()
   })
 
-  const deaths = rounds({ quick: 10, all: 100 })
+  const deaths = rounds({ quick: 3, all: 100 })
 
   test(`${deaths} deaths in a row leave the sandbox right`, async () => {
     const sandbox = openBotSandbox({ workers: 1 })

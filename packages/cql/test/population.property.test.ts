@@ -4,6 +4,7 @@ import { evaluateMeasure } from 'fhir-ops/evaluate'
 import { memoryStorage } from 'fhir-ops/memory'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { rounds, SEED } from '../../../test/effort.js'
 import { cqlLanguage } from '../src/index.js'
 import { createTranslator, type CqlTranslator } from '../src/translator/index.js'
 
@@ -141,7 +142,7 @@ describe('a population', () => {
         expect([await countFor(ctx, undefined, keeping), await countFor(ctx, undefined, keeping)]).toEqual([expected, expected])
         seen[expected > 0 ? 'some' : 'none']++
       }),
-      { numRuns: Number(process.env['FHIR_OPS_ROUNDS'] ?? 40), seed: Number(process.env['FHIR_OPS_SEED'] ?? 1) },
+      { numRuns: rounds({ quick: 15, all: 40 }), seed: SEED },
     )
     expect(Math.min(seen.some, seen.none)).toBeGreaterThan(0)
   })

@@ -4,6 +4,7 @@ import { createLiveMeasure, evaluateMeasure, type CriteriaLanguage, type Evaluat
 import { putResource, type ScanQuery, type Storage, type WriteEntry } from 'fhir-ops/storage'
 import fc from 'fast-check'
 import { expect } from 'vitest'
+import { rounds as runs, SEED as RUN_SEED } from '../../../test/effort.js'
 import { cqlLanguage } from '../src/index.js'
 import { createTranslator, type CqlTranslator } from '../src/translator/index.js'
 
@@ -248,9 +249,9 @@ export async function expectKeptAgreement(
 /** Writes, one after the other. */
 export const rounds: fc.Arbitrary<Change[][]> = fc.array(fc.array(change, { maxLength: 6 }), { minLength: 2, maxLength: 6 })
 /** For random changes. */
-export const SEED: { readonly seed: number } = { seed: Number(process.env['FHIR_OPS_SEED'] ?? 1) }
-/** How many of them. */
-export const numRuns = (usual: number): number => Number(process.env['FHIR_OPS_ROUNDS'] ?? usual)
+export const SEED: { readonly seed: number } = { seed: RUN_SEED }
+/** How many of them: a quarter in `npm test`. */
+export const numRuns = (all: number): number => runs({ quick: Math.ceil(all / 4), all })
 
 /** A context over a storage. */
 export function contextOver(storage: Storage): OperationContext {

@@ -6,9 +6,10 @@ import { memoryStorage } from 'fhir-ops/memory'
 import { searchParameters } from 'fhir-ops/search'
 import { r4Definitions, r4SearchParameters, r4TypeModel } from '@fhir-ops/r4'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { rounds } from '../../../test/effort.js'
 import { startServer, type RunningServer } from './running-server.js'
 
-const RUNS = Number(process.env['FUZZ_RUNS'] ?? 300)
+const RUNS = rounds({ quick: 100, all: 300 })
 
 let running: RunningServer
 beforeAll(async () => {
@@ -321,7 +322,7 @@ describe('any request', () => {
           socket.resume()
         })
       }),
-      { numRuns: Math.min(RUNS, 200) },
+      { numRuns: rounds({ quick: 60, all: 200 }) },
     )
     expect((await fetch(`${running.base}/healthz`)).status).toBe(200)
     expect(running.logs.filter(({ level }) => level === 'error')).toEqual([])

@@ -6,7 +6,7 @@ import { wholeService } from '../security/service.js'
 
 /** Uses up the memory of its engine, which takes the thread with it. */
 const GREEDY = 'export const handler = () => { for (const all = []; ; ) all.push("x".repeat(10_000_000) + all.length) }'
-const DEATHS = rounds({ quick: 3, all: 20 })
+const DEATHS = rounds({ quick: 1, all: 20 })
 
 test('a bot that takes its thread with it is 422 for its caller, within a second of work the next bot runs, and other requests are answered meanwhile', async () => {
   const runtime = openBotSandbox({ workers: 1 })

@@ -4,7 +4,8 @@ import { fuzz, type FuzzTarget } from './fuzz.js'
 import { csv, ecl, fhirPath, hl7v2, json, rf2, tar, ucum, zip } from './parser-targets.js'
 import { requestTarget } from './request-target.js'
 
-const INPUTS = rounds({ quick: 10_000, all: 50_000 })
+/** What is left behind shows only in long runs, those of `npm run test:all`. */
+const INPUTS = rounds({ quick: 1_000, all: 50_000 })
 
 describe(`${INPUTS} generated inputs (seed ${SEED}) are taken or refused as foreseen, quickly, and leave nothing behind`, () => {
   const check = <T>(target: FuzzTarget<T>): void => test(target.name, () => fuzz(target, { rounds: INPUTS, seed: SEED }))
@@ -26,15 +27,5 @@ test('what is wrong with an input is reported with the input made simple, and ho
   }
   await expect(fuzz({ ...ecl, take }, { rounds: 1_000, seed: 1 })).rejects.toThrow(
     /^ECL: seed 1, input \d+: "(<!|!<)" threw TypeError: not foreseen/,
-  )
-})
-
-test('what the inputs leave behind is reported, and garbage is not', async () => {
-  const kept: string[] = []
-  const text = (): string => Buffer.alloc(4_096, 'a').toString('latin1')
-  const target: FuzzTarget<string> = { ...ecl, input: text, take: () => {} }
-  await expect(fuzz(target, { rounds: 10_000, seed: 1 })).resolves.toBeUndefined()
-  await expect(fuzz({ ...target, take: (input) => kept.push(input) }, { rounds: 10_000, seed: 1 })).rejects.toThrow(
-    /^ECL: 10000 inputs left \d+ MB in use/,
   )
 })

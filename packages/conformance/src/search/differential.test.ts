@@ -16,7 +16,7 @@ import { change, IDS, type Change } from './random-resources.js'
 import { search, type Search } from './random-searches.js'
 
 /** Of changes and searches. */
-const ROUNDS = rounds({ quick: 15, all: 60 })
+const ROUNDS = rounds({ quick: 6, all: 60 })
 
 const parameters = searchParameters(r4SearchParameters(), r4TypeModel(), { words: true })
 const indexer = createIndexer(parameters)

@@ -12,7 +12,7 @@ import { change, IDS } from '../search/random-resources.js'
 import { search } from '../search/random-searches.js'
 
 /** Of resources and requests. */
-const ROUNDS = rounds({ quick: 12, all: 200 })
+const ROUNDS = rounds({ quick: 4, all: 200 })
 
 const release = r4({ words: true })
 const BASE = 'http://fhir.example.org/fhir/R4'

@@ -106,7 +106,7 @@ describe('whatever is validated, nothing throws but the errors of the library, a
     const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 200 }), fc.json())
     await fc.assert(
       fc.asyncProperty(text, async (any) => expectSound(await outcomeOf(any))),
-      { numRuns: rounds({ quick: 400, all: 1_500 }) },
+      { numRuns: rounds({ quick: 150, all: 1_500 }) },
     )
   })
 
@@ -121,7 +121,7 @@ describe('whatever is validated, nothing throws but the errors of the library, a
         const text = damages.reduce((whole, [at, length, by]) => whole.slice(0, at) + by + whole.slice(at + length), EXAMPLE)
         expectSound(await outcomeOf(text))
       }),
-      { numRuns: rounds({ quick: 400, all: 1_500 }) },
+      { numRuns: rounds({ quick: 150, all: 1_500 }) },
     )
   })
 
@@ -146,7 +146,7 @@ describe('whatever is validated, nothing throws but the errors of the library, a
       fc.asyncProperty(type, json, async (resourceType, members) => {
         expectSound(await outcomeOf(JSON.stringify({ ...(typeof members === 'object' ? members : { id: members }), resourceType })))
       }),
-      { numRuns: rounds({ quick: 100, all: 400 }) },
+      { numRuns: rounds({ quick: 40, all: 400 }) },
     )
   })
 
@@ -183,7 +183,7 @@ describe('whatever is validated, nothing throws but the errors of the library, a
         const definition: JsonObject = JSON.parse(JSON.stringify({ ...HEAD, differential: { element: differential }, extension: extra }))
         expectSound(await outcomeOf(EXAMPLE, [definition]))
       }),
-      { numRuns: 150 },
+      { numRuns: rounds({ quick: 50, all: 150 }) },
     )
   })
 })

@@ -5,15 +5,18 @@ import { memoryStorage } from 'fhir-ops/memory'
 import { crossVersion } from '@fhir-ops/cross-version'
 import { r4Definitions, r4TypeModel } from '@fhir-ops/r4'
 import { languageTags, mediaTypes, registryDefinitions } from '@fhir-ops/registries'
+import { ALL } from '../../../../test/effort.js'
 import { comparePassing } from '../../../../test/passing.js'
 import { describeSuite, suitePath } from '../../../../test/suites.js'
 import { runTest, suiteRunner, type TestResult } from './validator-suite.js'
 
 const FOLDER = suitePath('validator-tests')
+/** Files in XML and implementation guides take most of the time. */
+const GROUPS = ['core', 'extra', 'options', ...(ALL ? ['xml', 'ig'] : [])]
 const LEVELS = ['verdict', 'location', 'full'] as const
 
 describeSuite('validator-tests', 'the public validator suite', () => {
-  test.each(['core', 'xml', 'extra', 'ig', 'options'])('group %s passes as listed, at each level', async (group) => {
+  test.each(GROUPS)('group %s passes as listed, at each level', async (group) => {
     const runner = await suiteRunner(FOLDER)
     const shared = createContext({
       storage: memoryStorage(),

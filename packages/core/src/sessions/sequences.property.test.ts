@@ -292,6 +292,6 @@ it('no sequence of calls, whatever runs at the same time and however clocks jump
       const world = new World(scheduler)
       for (const one of batches) await world.run(one)
     }),
-    { numRuns: rounds({ quick: 500, all: 2_000 }), seed: SEED },
+    { numRuns: rounds({ quick: 150, all: 2_000 }), seed: SEED },
   )
 })

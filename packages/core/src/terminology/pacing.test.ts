@@ -33,7 +33,7 @@ const MAP = {
     {
       source: cs('large'),
       target: cs('other'),
-      element: Array.from({ length: 200_000 }, (_, i) => ({ code: `c${i}`, target: [{ code: `c${i}`, equivalence: 'equal' }] })),
+      element: Array.from({ length: 80_000 }, (_, i) => ({ code: `c${i}`, target: [{ code: `c${i}`, equivalence: 'equal' }] })),
     },
   ],
 }
@@ -49,8 +49,8 @@ const COSTLY: readonly (readonly [string, (ctx: OperationContext) => Promise<unk
   ['very many excludes', listed({ include: [{ system: cs('large') }], exclude: branches(4_000) })],
   ['an import of very many parts', listed({ include: [{ valueSet: [vs('parts')] }] })],
   ['very many unknown code systems', listed({ include: Array.from({ length: 4_000 }, (_, i) => ({ system: cs(`unknown-${i}`) })) })],
-  ['patterns over all displays', listed({ include: Array.from({ length: 50 }, () => matching('display')) })],
-  ['patterns over all values of a property', listed({ include: Array.from({ length: 50 }, () => matching('number')) })],
+  ['patterns over all displays', listed({ include: Array.from({ length: 15 }, () => matching('display')) })],
+  ['patterns over all values of a property', listed({ include: Array.from({ length: 15 }, () => matching('number')) })],
   ['inactive codes of imports', listed({ include: [{ valueSet: [vs('parts')] }], inactive: false })],
   [
     'comparison of all codes',
@@ -63,7 +63,7 @@ const COSTLY: readonly (readonly [string, (ctx: OperationContext) => Promise<unk
       validated(
         ctx,
         'few',
-        Array.from({ length: 2_000 }, (_, i) => `c${i}`),
+        Array.from({ length: 700 }, (_, i) => `c${i}`),
       ),
   ],
   ['the index of a map', (ctx) => translate(ctx, { conceptMap: MAP, coding: { system: cs('large'), code: 'c1' } })],

@@ -106,6 +106,6 @@ it('a code is in a value set exactly when the expansion lists it', async () => {
         }
       }
     }),
-    { numRuns: rounds({ quick: 100, all: 400 }) },
+    { numRuns: rounds({ quick: 40, all: 400 }) },
   )
 })

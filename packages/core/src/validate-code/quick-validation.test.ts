@@ -123,7 +123,7 @@ it('an answer from what is kept is the one over definitions of which nothing is 
         expect([question, await answered(kept, question)]).toEqual([question, expected])
       }
     }),
-    { numRuns: rounds({ quick: 100, all: 300 }) },
+    { numRuns: rounds({ quick: 40, all: 300 }) },
   )
 })
 

@@ -3,14 +3,14 @@ import { containedType, type Storage, type WriteEntry } from 'fhir-ops/storage'
 import pg from 'pg'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { basic } from '../../../core/test/basics.js'
+import { rounds, SEED } from '../../../../test/effort.js'
 import { testDatabase, type TestSchema } from '../../test/test-database.js'
 import { openPostgres, type PostgresDatabase } from '../index.js'
 
 const database = await testDatabase({ fsync: 'off' })
 afterAll(() => database.remove())
 
-const RUNS = Number(process.env['FHIR_OPS_ROUNDS'] ?? 20)
-const SEED = Number(process.env['FHIR_OPS_SEED'] ?? 1)
+const RUNS = rounds({ quick: 7, all: 20 })
 
 describe.skipIf(database.url === undefined)('changes of what several processes write (needs a PostgreSQL server)', () => {
   let schema: TestSchema

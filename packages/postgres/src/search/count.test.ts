@@ -3,6 +3,7 @@ import { memoryStorage } from 'fhir-ops/memory'
 import { writableText, type IndexEntry, type SearchQuery, type WriteEntry } from 'fhir-ops/storage'
 import pg from 'pg'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { rounds, SEED } from '../../../../test/effort.js'
 import { testDatabase, type TestSchema } from '../../test/test-database.js'
 import { keptCounts } from './kept-counts.js'
 import { openPostgres, type PostgresDatabase } from '../index.js'
@@ -10,8 +11,7 @@ import { openPostgres, type PostgresDatabase } from '../index.js'
 const database = await testDatabase({ fsync: 'off' })
 afterAll(() => database.remove())
 
-const RUNS = Number(process.env['FHIR_OPS_ROUNDS'] ?? 15)
-const SEED = Number(process.env['FHIR_OPS_SEED'] ?? 1)
+const RUNS = rounds({ quick: 5, all: 15 })
 
 const value = fc.constantFrom('a', 'b')
 const entry: fc.Arbitrary<IndexEntry> = fc.record({

@@ -13,7 +13,7 @@ import { databaseOver } from '../database/database.js'
 import { openPostgres } from '../index.js'
 import { countMatches, searchPage } from './search-page.js'
 
-const RUNS = rounds({ quick: 20, all: 60 })
+const RUNS = rounds({ quick: 10, all: 60 })
 
 const database = await testDatabase({ fsync: 'off' })
 afterAll(() => database.remove())

@@ -46,7 +46,7 @@ describe('SQLite and memory', () => {
         const then = { types: ['Patient', 'Group'], at: { from: at - 3, to: at - 1 }, limit: 20 }
         expect(await historyOf(sqlite, then)).toEqual(await historyOf(memory, then))
       }),
-      { numRuns: rounds({ quick: 75, all: 300 }), endOnFailure: true },
+      { numRuns: rounds({ quick: 30, all: 300 }), endOnFailure: true },
     )
     await Promise.all([sqlite.close(), memory.close()])
   })
