@@ -140,7 +140,7 @@ export async function compareMembers(
 
 /** Returns why the listed codes of a value set are incomplete; `undefined` when they are complete. */
 function whyOpen({ valueSet }: ValueSetPlan, { segments, systems }: Members): string | undefined {
-  if (segments.some(({ made }) => made !== undefined)) return `The codes of ${nameOf(valueSet)} cannot all be listed`
+  if (segments.some(({ formed }) => formed !== undefined)) return `The codes of ${nameOf(valueSet)} cannot all be listed`
   const fragment = systems.find(({ provider }) => provider?.header.complete === false)
   return fragment === undefined ? undefined : `${nameOf(valueSet)} is based on a fragment of the code system ${fragment.family.url}`
 }

@@ -167,14 +167,12 @@ const AS_PROPERTY: ReadonlyMap<string, readonly ['order' | 'label' | 'weight', '
   [`${BASE}/itemWeight`, ['weight', 'valueDecimal']],
 ])
 
-const URIS = {
+/** Properties that result from extensions of a concept: code to uri. */
+export const EXTENSION_PROPERTIES = {
   order: `${CONCEPT_PROPERTIES}#order`,
   label: `${CONCEPT_PROPERTIES}#label`,
   weight: `${CONCEPT_PROPERTIES}#itemWeight`,
 } as const
-
-/** Properties that result from extensions of a concept: code to uri. */
-export const EXTENSION_PROPERTIES: ReadonlyMap<string, string> = new Map(Object.entries(URIS))
 
 /**
  * Returns the extensions of an entry; later elements override earlier ones.
@@ -211,5 +209,5 @@ function asProperty(extension: JsonObject): readonly EntryProperty[] {
   const value = extension['valueDecimal'] ?? extension['valueInteger'] ?? extension['valueString']
   if (row === undefined || value === undefined) return []
   const [code, type] = row
-  return [{ code, uri: URIS[code], value: [type, value] }]
+  return [{ code, uri: EXTENSION_PROPERTIES[code], value: [type, value] }]
 }

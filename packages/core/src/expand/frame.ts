@@ -67,16 +67,18 @@ export function* propertiesIn(entries: readonly ExpansionEntry[]): Generator<Ent
 /** Returns the properties that entries of a stream may have: those requested, the status, and those that result from extensions. */
 export function possibleProperties({ members, style }: Selection): ExpandResult['properties'] {
   const found = new Map<string, string | undefined>()
-  for (const code of style.properties) found.set(code, headerWith(members, code)?.properties.get(code) ?? STANDARD.get(code))
-  found.set('status', STANDARD.get('status'))
-  for (const [code, stated] of EXTENSION_PROPERTIES) if (!found.has(code)) found.set(code, stated)
+  for (const code of style.properties) found.set(code, headerWith(members, code)?.properties.get(code) ?? standardUri(code))
+  found.set('status', standardUri('status'))
+  for (const [code, stated] of Object.entries(EXTENSION_PROPERTIES)) if (!found.has(code)) found.set(code, stated)
   return declarations(found)
 }
 
 /** Properties that entries may have even if no code system declares them. */
-const STANDARD: ReadonlyMap<string, string> = new Map(
-  ['status', 'definition', 'parent', 'child'].map((code) => [code, `${CONCEPT_PROPERTIES}#${code}`]),
-)
+const STANDARD: readonly string[] = ['status', 'definition', 'parent', 'child']
+
+function standardUri(code: string): string | undefined {
+  return STANDARD.includes(code) ? `${CONCEPT_PROPERTIES}#${code}` : undefined
+}
 
 function headerWith({ systems }: Members, code: string): CodeSystemProvider['header'] | undefined {
   return systems.find(({ provider }) => provider?.header.properties.has(code))?.provider?.header
@@ -90,21 +92,33 @@ function declarations(found: ReadonlyMap<string, string | undefined>): ExpandRes
 function reportedParameters({ input, members, used, style }: Selection): readonly ExpansionParameter[] {
   const displayLanguage = style.languages?.text
   return [
-    ...flag('activeOnly', input.activeOnly),
-    ...flag('excludeNotForUI', input.excludeNotForUI),
-    ...number('count', input.count),
-    ...number('offset', input.offset),
-    ...flag('excludeNested', input.excludeNested),
-    ...flag('excludePostCoordinated', input.excludePostCoordinated),
-    ...flag('includeDesignations', input.includeDesignations),
-    ...flag('includeDefinition', input.includeDefinition),
-    ...(input.filter === undefined ? [] : [{ name: 'filter', type: 'String', value: input.filter } as const]),
+    ...statedParameters(input),
     ...(displayLanguage === undefined ? [] : [{ name: 'displayLanguage', type: 'Code', value: displayLanguage } as const]),
     ...(input.designations ?? []).map((value) => ({ name: 'designation', type: 'String', value }) as const),
     ...(input.excludeSystems ?? []).map((system) => uri('exclude-system', system)),
     ...(input.rules === undefined ? [] : [...valueSetRules(input.rules), ...versionRules(members, input.rules)]),
     ...usedParameters(used, members),
   ]
+}
+
+const STATED = [
+  ['activeOnly', 'Boolean'],
+  ['excludeNotForUI', 'Boolean'],
+  ['count', 'Integer'],
+  ['offset', 'Integer'],
+  ['excludeNested', 'Boolean'],
+  ['excludePostCoordinated', 'Boolean'],
+  ['includeDesignations', 'Boolean'],
+  ['includeDefinition', 'Boolean'],
+  ['filter', 'String'],
+] as const
+
+/** Returns the options of the request that are parameters with the same name. */
+function statedParameters(input: ExpandInput): readonly ExpansionParameter[] {
+  return STATED.flatMap(([name, type]) => {
+    const value = input[name]
+    return value === undefined ? [] : [{ name, type, value }]
+  })
 }
 
 const VALUE_SET_RULES = [
@@ -152,23 +166,15 @@ function unclosedReasons(members: Members, { excludePostCoordinated }: ExpandInp
   )
   const reasons = Array.from(new Set(fragments), (url) => `This extension is based on a fragment of the code system ${url}`)
   const open = members.segments.filter(({ provider }) => excludePostCoordinated !== true || provider.grammar?.mayExtend === undefined)
-  return [...reasons, ...new Set(open.flatMap(madeReason))]
+  return [...reasons, ...new Set(open.flatMap(unclosedReason))]
 }
 
-function madeReason({ provider, made, extensible }: Segment): readonly (string | undefined)[] {
-  if (made === undefined) return extensible === true ? [undefined] : []
+function unclosedReason({ provider, formed, extensible }: Segment): readonly (string | undefined)[] {
+  if (formed === undefined) return extensible === true ? [undefined] : []
   const standIn = provider.grammar?.common?.url
-  if (made === 'some' && standIn === undefined) return [undefined]
+  if (formed === 'some' && standIn === undefined) return [undefined]
   const reason = `The code System '${provider.header.url}' has a grammar and so has infinite members`
   return [standIn === undefined ? reason : `${reason}. This extension is based on ${standIn}`]
-}
-
-function flag(name: string, value: boolean | undefined): readonly ExpansionParameter[] {
-  return value === undefined ? [] : [{ name, type: 'Boolean', value }]
-}
-
-function number(name: string, value: number | undefined): readonly ExpansionParameter[] {
-  return value === undefined ? [] : [{ name, type: 'Integer', value }]
 }
 
 function uri(name: string, value: string): ExpansionParameter {

@@ -1,4 +1,4 @@
-import { createPace, type Pace } from '../context/index.js'
+import { createPace, type Limits, type Pace } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
 import { conceptsOf, members, type PartPlan, type Segment } from '../terminology/index.js'
 import { entryOf } from './entry.js'
@@ -66,16 +66,19 @@ export async function wantedMatches({ scope, segments, input, style, filtered }:
 type EntryWriter = (match: Match) => ExpansionEntry
 
 function entryWriter({ scope, style }: Selection): EntryWriter {
-  const { maxAnswerBytes } = scope.ctx.limits
   let bytes = 0
   return ({ segment, concept }) => {
     const entry = entryOf(segment, concept, style)
     bytes += lengthOf(entry)
-    if (bytes > maxAnswerBytes) {
-      throw new OperationError('too-costly', `The expansion would be longer than ${maxAnswerBytes} bytes; page it with count.`)
-    }
+    refuseTooLong(scope.ctx.limits, bytes)
     return entry
   }
+}
+
+/** @throws {OperationError} `too-costly` for an answer of this length. */
+export function refuseTooLong({ maxAnswerBytes }: Limits, length: number): void {
+  if (length <= maxAnswerBytes) return
+  throw new OperationError('too-costly', `The expansion would be longer than ${maxAnswerBytes} bytes; page it with count.`)
 }
 
 function* matchesOf(segments: readonly Segment[], skip: number): Generator<Match> {

@@ -40,8 +40,9 @@ export type CodeOrCoding = SystemAndCode | CodingInput
 /** As `CodeOrCoding`, for operations that also take a `codeableConcept`. */
 export type CodeInput = (CodeOrCoding & { readonly codeableConcept?: undefined }) | CodeableConceptInput
 
+/** A coding: system, version, code and display as strings, each optional. */
 // Written by hand, not composed of kinds, because a whole validation takes only one microsecond (bench `in-process`).
-const CODING: MemberKind = { words: 'a coding', is: isCoding }
+export const CODING: MemberKind = { words: 'a coding', is: isCoding }
 
 function isCoding(value: unknown): boolean {
   if (!isObject(value)) return false

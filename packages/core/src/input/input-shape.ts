@@ -45,9 +45,6 @@ export function resourceOf(type: string): MemberKind {
   return { words: `a ${type}`, is: (value) => isObject(value) && (value['resourceType'] ?? type) === type }
 }
 
-/** A coding: system, version, code and display as strings, each optional. */
-export const CODING: MemberKind = objectWith('a coding', { system: TEXT, version: TEXT, code: TEXT, display: TEXT })
-
 /** An array of items of one kind. */
 export function listOf({ words, is }: MemberKind): MemberKind {
   return { words: `a list, with ${words} in each place`, is: (value) => isListOf(value, is) }

@@ -8,7 +8,7 @@ import { findValueSet } from './value-set/find-value-set.js'
 import { makePlan } from './value-set/make-plan.js'
 import { membershipIn, type MembershipQuestion } from './value-set/membership.js'
 import { type CodeInQuestion, withImports, type ValueSetPlan } from './value-set/plan.js'
-import { holdsAtOnce, preparedFilters } from './value-set/selection.js'
+import { holdsAtOnce, preparedFilters } from './value-set/filter-tests.js'
 import { OperationError, type ErrorCode } from '../errors/index.js'
 
 /** A code, a Coding, or a CodeableConcept of a resource. */

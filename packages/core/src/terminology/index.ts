@@ -67,7 +67,7 @@ export {
   type DecidingInclude,
 } from './value-set/planned-value-set.js'
 export { conceptsOf, standIns, withCodes, type Segment } from './value-set/segment.js'
-export { filterAnswers, holdsAtOnce, listedConcept, preparedFilters } from './value-set/selection.js'
+export { filterAnswers, holdsAtOnce, listedConcept, preparedFilters } from './value-set/filter-tests.js'
 export { isOfVersion, NO_RULES, VERSION_RULES, versionFits, versionsByUrl, type VersionRules } from './versions.js'
 export { FAR, wordPostings } from './code-system/word-postings.js'
 export { filterWords, foldTerm, placeOfWord, wordsOf } from './words.js'

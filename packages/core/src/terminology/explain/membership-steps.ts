@@ -4,11 +4,11 @@ import { chooseVersion } from '../code-system/system-family.js'
 import type { CodeSystemProvider } from '../../code-system/index.js'
 import type { TerminologyScope } from '../scope.js'
 import type { CodeInQuestion, Membership, PartPlan, ValueSetPlan } from '../value-set/plan.js'
-import { listedConcept, meetsFilters, type FilterTest } from '../value-set/selection.js'
+import { listedConcept, meetsFilters, type FilterTest } from '../value-set/filter-tests.js'
 import { codesText, filterText, locationOf, partText, versionStep } from './steps.js'
 
 /** An include or exclude with its answer for a code. */
-export interface AskedPart {
+interface AskedPart {
   readonly scope: TerminologyScope
   readonly part: PartPlan
   readonly code: CodeInQuestion
@@ -43,7 +43,7 @@ export function explainPassedOver(explain: Explain, plan: ValueSetPlan, asked: r
 }
 
 /** The answer of a value set for a code. */
-export interface AskedSet {
+interface AskedSet {
   readonly code: CodeInQuestion
   readonly answer: Membership
   /** True if its includes contain the code. */

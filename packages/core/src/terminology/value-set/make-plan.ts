@@ -191,9 +191,7 @@ function tooDeep(valueSet: ValueSetDefinition): OperationError {
 /** Refuses malformed elements, because a malformed list of codes or filters that is read as absent would include every code of the system. */
 function refuseMalformed(valueSet: ValueSetDefinition): void {
   if (valueSet.malformed === undefined) return
-  throw new OperationError('definition-invalid', `The value set ${quoted(nameOf(valueSet))} has a malformed element.`, {
-    expression: [valueSet.malformed],
-  })
+  throw invalid(valueSet, 'has a malformed element', valueSet.malformed)
 }
 
 /** Refuses a value set without content, or with only one page of an expansion, which would silently lack the codes of other pages. */
@@ -202,16 +200,16 @@ function refuseEmpty(valueSet: ValueSetDefinition): void {
   const expansion = objectAt(resource, 'compose') === undefined ? objectAt(resource, 'expansion') : undefined
   const isPart = expansion !== undefined && isPage(expansion)
   if (!isPart && (includes.length > 0 || expansion !== undefined)) return
-  const [problem, place] = isPart ? ['has one page of an expansion', 'expansion'] : ['includes nothing', 'compose.include']
-  throw new OperationError('definition-invalid', `The value set ${quoted(nameOf(valueSet))} ${problem}.`, {
-    expression: [`ValueSet.${place}`],
-  })
+  if (isPart) throw invalid(valueSet, 'has one page of an expansion', 'ValueSet.expansion')
+  throw invalid(valueSet, 'includes nothing', 'ValueSet.compose.include')
 }
 
 /** Checks the invariants vsd-1 and vsd-2. @see https://hl7.org/fhir/R4/valueset.html#invs */
 function refuseWithoutSystem({ system, concepts, filters, imports }: PartDefinition, { valueSet, path }: PartLocation): void {
   if (system !== undefined || (imports.length > 0 && concepts === undefined && filters.length === 0)) return
-  throw new OperationError('definition-invalid', `The value set ${quoted(nameOf(valueSet))} has an include without system.`, {
-    expression: [path],
-  })
+  throw invalid(valueSet, 'has an include without system', path)
+}
+
+function invalid(valueSet: ValueSetDefinition, problem: string, path: string): OperationError {
+  return new OperationError('definition-invalid', `The value set ${quoted(nameOf(valueSet))} ${problem}.`, { expression: [path] })
 }

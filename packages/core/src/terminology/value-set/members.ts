@@ -12,8 +12,7 @@ import { NOT_EXPANDED, unknownSystemValues } from '../needed-system.js'
 import type { TerminologyScope } from '../scope.js'
 import { mapped, type Work } from '../../work/index.js'
 import { coverageOf, createCoverage } from './coverage.js'
-import type { PartPlan, ValueSetPlan } from './plan.js'
-import { keepsVersions, namesCodesOfAnyVersion } from './selection.js'
+import { keepsVersions, namesCodesOfAnyVersion, type PartPlan, type ValueSetPlan } from './plan.js'
 import { joined, sameSystem, withCodes, type Segment } from './segment.js'
 import { nameOf } from './value-set.js'
 
@@ -106,10 +105,11 @@ function* union(evaluation: Evaluation, plan: ValueSetPlan): Work<Outcome> {
 }
 
 /** False for a segment that adds nothing to the others. Otherwise the number of such segments would double at every level of imports. */
-function adds({ codes, made, provider }: Segment, others: readonly Segment[]): boolean {
+function adds({ codes, formed, provider }: Segment, others: readonly Segment[]): boolean {
   if (codes.count() > 0) return true
   return (
-    made !== undefined && !others.some((other) => sameSystem(other.provider, provider) && (other.made === made || other.made === 'all'))
+    formed !== undefined &&
+    !others.some((other) => sameSystem(other.provider, provider) && (other.formed === formed || other.formed === 'all'))
   )
 }
 
@@ -198,7 +198,7 @@ function usableProvider(choice: SystemChoice): CodeSystemProvider {
 
 function* systemSegment(provider: CodeSystemProvider, part: PartPlan): Work<Segment> {
   const sets = yield* mapped(part.filters, (filter) => conceptsFor(provider, filter, nameOf(part.valueSet)))
-  if (part.definition.concepts === undefined) return { provider, codes: yield* allOf(provider, sets), ...madeCodes(provider, part) }
+  if (part.definition.concepts === undefined) return { provider, codes: yield* allOf(provider, sets), ...formedCodes(provider, part) }
   const listed = part.definition.listedIn(provider)
   const { size } = listable(provider)
   const codes = gatheredBitmap(
@@ -208,9 +208,9 @@ function* systemSegment(provider: CodeSystemProvider, part: PartPlan): Work<Segm
   return { provider, codes: yield* inAll(codes, sets), order: [...listed.keys()], listed }
 }
 
-function madeCodes({ grammar }: CodeSystemProvider, { filters }: PartPlan): Pick<Segment, 'made' | 'extensible'> {
+function formedCodes({ grammar }: CodeSystemProvider, { filters }: PartPlan): Pick<Segment, 'formed' | 'extensible'> {
   if (grammar?.admits(filters) !== true) return grammar?.mayExtend?.(filters) === true ? { extensible: true } : {}
-  return { made: filters.length === 0 ? 'all' : 'some' }
+  return { formed: filters.length === 0 ? 'all' : 'some' }
 }
 
 function* allOf(provider: CodeSystemProvider, sets: readonly ConceptSet[]): Work<Segment['codes']> {

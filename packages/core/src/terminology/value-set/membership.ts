@@ -9,14 +9,14 @@ import {
   excludedVersions,
   includesFor,
   isVersioned,
-  lookedVersions,
+  versionMemo,
   versionOf,
   versionsIn,
-  type VersionAsked,
+  type VersionQuestion,
   type VersionOnly,
-} from './asked-versions.js'
-import type { CodeInQuestion, PartPlan, Membership, ValueSetPlan } from './plan.js'
-import { listedConcept, meetsFilters, namesCodesOfAnyVersion, type FilterTest } from './selection.js'
+} from './code-versions.js'
+import { listedConcept, meetsFilters, type FilterTest } from './filter-tests.js'
+import { namesCodesOfAnyVersion, type CodeInQuestion, type PartPlan, type Membership, type ValueSetPlan } from './plan.js'
 import { nameOf } from './value-set.js'
 
 /** Options of a membership question. */
@@ -45,11 +45,11 @@ export interface MembershipQuestion {
  * @throws {OperationError} `not-supported` for an unknown filter.
  */
 export function membershipIn(question: MembershipQuestion, plan: ValueSetPlan): Membership {
-  const asking = { ...question, done: new Map(), looked: lookedVersions() }
+  const asking = { ...question, done: new Map(), memo: versionMemo() }
   return question.code.version === undefined ? inSomeVersion(asking, plan) : asked(asking, plan)
 }
 
-interface Asking extends MembershipQuestion, VersionAsked {
+interface Asking extends MembershipQuestion, VersionQuestion {
   /** Answers by options of the question and by value set. */
   readonly done: Map<string, Map<ValueSetPlan, Membership>>
 }

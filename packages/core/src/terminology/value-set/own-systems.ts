@@ -38,7 +38,7 @@ function codeSystemsLayer(resources: readonly JsonObject[]): ContentLayer {
 }
 
 /** A plan with its scope. */
-export interface PlanInScope {
+interface PlanInScope {
   readonly scope: TerminologyScope
   readonly plan: ValueSetPlan
 }

@@ -45,7 +45,7 @@ export interface PartPlan {
 }
 
 /** A value set with resolved includes and excludes. */
-export type LookedUpValueSet = Omit<ValueSetPlan, 'imported' | 'systems' | 'filtered'>
+type LookedUpValueSet = Omit<ValueSetPlan, 'imported' | 'systems' | 'filtered'>
 
 /** Maximum number of versions of one code system in a value set, because membership is tested in one after the other. */
 const MOST_VERSIONS = 100
@@ -107,6 +107,16 @@ export function withImports(plan: ValueSetPlan): readonly ValueSetPlan[] {
 /** Returns the unknown imports of the plan and of all plans that it imports. */
 export function missingImports(plan: ValueSetPlan): readonly string[] {
   return withImports(plan).flatMap((one) => everyPart(one).flatMap(({ missing }) => missing))
+}
+
+/** True if an exclude applies to one version, by `versionsMatch` of the value set or for a list with a version; otherwise it applies to all versions. */
+export function keepsVersions(plan: ValueSetPlan, { definition }: PartPlan): boolean {
+  return plan.versionsMatch === false || (definition.concepts !== undefined && definition.version !== undefined)
+}
+
+/** True if an exclude lists codes without version: it removes them from every included version, even if the newest version does not have them. */
+export function namesCodesOfAnyVersion(plan: ValueSetPlan, part: PartPlan): boolean {
+  return part.definition.concepts !== undefined && !keepsVersions(plan, part)
 }
 
 /** A code that may be in a value set. */

@@ -15,7 +15,7 @@ import { namedValueSet, type LooseValueSetName } from './named-value-set.js'
 import { planOfExpansion, withContainedSystems } from './own-systems.js'
 import { missingImports, withImports, type ValueSetPlan, completePlan, type PartPlan } from './plan.js'
 import { standIns } from './segment.js'
-import { listedConcept } from './selection.js'
+import { listedConcept } from './filter-tests.js'
 import { nameOf, type ListedCode } from './value-set.js'
 
 /** The value set that a request names, and the rules for it. */

@@ -15,14 +15,14 @@ export interface Segment {
   /** The text filter that selected the codes, if any. */
   readonly filter?: string
   /** Present if the segment also includes codes that a grammar forms, which cannot be listed: all or some of them. */
-  readonly made?: 'all' | 'some'
+  readonly formed?: 'all' | 'some'
   /** True if codes that a grammar forms may satisfy its filters, although they are not included. */
   readonly extensible?: boolean
 }
 
 /** Returns the value sets that represent systems whose codes can be neither listed nor counted. */
 export function standIns(segments: readonly Segment[]): readonly StandInValueSet[] {
-  return segments.flatMap(({ made, provider }) => (made === undefined ? [] : (provider.grammar?.common ?? [])))
+  return segments.flatMap(({ formed, provider }) => (formed === undefined ? [] : (provider.grammar?.common ?? [])))
 }
 
 /** Replaces the codes of a segment with a subset. */
@@ -65,7 +65,7 @@ export function* joined(segments: readonly Segment[]): Work<readonly Segment[]> 
 }
 
 function canFollow(first: Segment, next: Segment): boolean {
-  const isListed = [first, next].every(({ made, extensible }) => made === undefined && extensible === undefined)
+  const isListed = [first, next].every(({ formed, extensible }) => formed === undefined && extensible === undefined)
   return isListed && sameSystem(first.provider, next.provider)
 }
 

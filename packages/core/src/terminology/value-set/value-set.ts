@@ -13,7 +13,7 @@ export interface ListedCode {
 }
 
 /** A filter as stated in a value set, perhaps without value. */
-export interface StatedFilter {
+interface StatedFilter {
   readonly property: string
   readonly op: string
   readonly value: string | undefined

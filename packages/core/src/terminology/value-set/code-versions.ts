@@ -2,18 +2,17 @@ import { compareVersions } from '../../content/index.js'
 import { chooseVersion, type SystemChoice } from '../code-system/system-family.js'
 import type { TerminologyScope } from '../scope.js'
 import { isOfVersion } from '../versions.js'
-import type { CodeInQuestion, PartPlan, ValueSetPlan } from './plan.js'
-import { keepsVersions, namesCodesOfAnyVersion } from './selection.js'
+import { keepsVersions, namesCodesOfAnyVersion, type CodeInQuestion, type PartPlan, type ValueSetPlan } from './plan.js'
 
 /** A question for a code in the versions of its system. */
-export interface VersionAsked {
+export interface VersionQuestion {
   readonly scope: TerminologyScope
   readonly code: CodeInQuestion
   /** When set, only this version of the code's system counts. */
   readonly only?: VersionOnly | undefined
   /** True for excludes, which apply to inactive and abstract codes whatever the request says. */
   readonly excluding?: boolean
-  readonly looked: LookedVersions
+  readonly memo: VersionMemo
 }
 
 /** The version in which a code counts. */
@@ -23,31 +22,31 @@ export interface VersionOnly {
 }
 
 /** Results on versions for one question. Kept, because they are needed for each version and finding them takes time for each part of the value set. */
-export interface LookedVersions {
+interface VersionMemo {
   readonly versions: Map<ValueSetPlan, readonly VersionOnly[]>
   /** Includes by the version of the code, which influences the choice. */
   readonly includes: Map<string | undefined, Map<ValueSetPlan, VersionedIncludes>>
 }
 
 /** Creates an empty result. */
-export function lookedVersions(): LookedVersions {
+export function versionMemo(): VersionMemo {
   return { versions: new Map(), includes: new Map() }
 }
 
 /** True if the value set names more than one version of the code's system. */
-export function isVersioned({ code }: VersionAsked, { systems }: ValueSetPlan): boolean {
+export function isVersioned({ code }: VersionQuestion, { systems }: ValueSetPlan): boolean {
   return (systems.get(code.system)?.versions.size ?? 0) > 1
 }
 
 /** Returns the versions of the code's system that includes and excludes resolve to, the newest first; an unknown version as stated. */
-export function versionsIn({ scope, code, looked }: VersionAsked, plan: ValueSetPlan): readonly VersionOnly[] {
-  const known = looked.versions.get(plan)
+export function versionsIn({ scope, code, memo }: VersionQuestion, plan: ValueSetPlan): readonly VersionOnly[] {
+  const known = memo.versions.get(plan)
   if (known !== undefined) return known
   const { family, versions = [] } = plan.systems.get(code.system) ?? {}
   if (family === undefined) return []
   const found = new Set(Array.from(versions, (include) => versionOf(chooseVersion(family, { include, rules: scope.rules }))))
   const sorted = Array.from(found, (version) => ({ version })).toSorted((a, b) => compareVersions(b.version, a.version))
-  looked.versions.set(plan, sorted)
+  memo.versions.set(plan, sorted)
   return sorted
 }
 
@@ -60,19 +59,19 @@ export function versionOf({ provider, wished }: SystemChoice): string | undefine
  * Returns the version that an include or exclude resolves to, if it is of the code's system. Where versions count, the code's version influences only
  * the choice for includes: an exclude without version means the newest, as in expansions.
  */
-export function choiceFor(asked: VersionAsked, { family, definition }: PartPlan): SystemChoice | undefined {
+export function choiceFor(asked: VersionQuestion, { family, definition }: PartPlan): SystemChoice | undefined {
   const { scope, code } = asked
   if (family?.url !== code.system) return undefined
   return chooseVersion(family, { include: definition.version, value: choosingVersion(asked), rules: scope.rules })
 }
 
-function choosingVersion({ code, only, excluding }: VersionAsked): string | undefined {
+function choosingVersion({ code, only, excluding }: VersionQuestion): string | undefined {
   return excluding === true && only !== undefined ? undefined : code.version
 }
 
 /** Returns the versions in which an exclude removes the code from the includes; `undefined` where there is only one. */
 export function excludedVersions(
-  asked: VersionAsked,
+  asked: VersionQuestion,
   plan: ValueSetPlan,
   { part, included }: { readonly part: PartPlan; readonly included: VersionOnly },
 ): readonly (VersionOnly | undefined)[] {
@@ -95,7 +94,7 @@ interface IndexedInclude {
 }
 
 /** Returns the includes to search: if one resolves to the requested version of the code's system, without those of other versions. */
-export function includesFor(asked: VersionAsked, plan: ValueSetPlan): readonly PartPlan[] {
+export function includesFor(asked: VersionQuestion, plan: ValueSetPlan): readonly PartPlan[] {
   const wanted = asked.only ?? (asked.code.version === undefined ? undefined : { version: asked.code.version })
   if (wanted === undefined) return plan.includes
   const { byVersion, others } = versionedIncludes(asked, plan)
@@ -105,10 +104,10 @@ export function includesFor(asked: VersionAsked, plan: ValueSetPlan): readonly P
   return found.sort((a, b) => a.index - b.index).map(({ part }) => part)
 }
 
-function versionedIncludes(asked: VersionAsked, plan: ValueSetPlan): VersionedIncludes {
+function versionedIncludes(asked: VersionQuestion, plan: ValueSetPlan): VersionedIncludes {
   const chosenBy = choosingVersion(asked)
-  const made = asked.looked.includes.get(chosenBy) ?? new Map<ValueSetPlan, VersionedIncludes>()
-  asked.looked.includes.set(chosenBy, made)
+  const made = asked.memo.includes.get(chosenBy) ?? new Map<ValueSetPlan, VersionedIncludes>()
+  asked.memo.includes.set(chosenBy, made)
   const known = made.get(plan)
   if (known !== undefined) return known
   const others: IndexedInclude[] = []
@@ -116,7 +115,7 @@ function versionedIncludes(asked: VersionAsked, plan: ValueSetPlan): VersionedIn
   for (const [index, part] of plan.includes.entries()) {
     const choice = choiceFor(asked, part)
     if (choice !== undefined) own.push({ index, part, version: versionOf(choice) })
-    else if (hasSay(asked, part)) others.push({ index, part })
+    else if (canMatter(asked, part)) others.push({ index, part })
   }
   const found = { byVersion: Map.groupBy(own, ({ version }) => version), others }
   made.set(plan, found)
@@ -124,6 +123,6 @@ function versionedIncludes(asked: VersionAsked, plan: ValueSetPlan): VersionedIn
 }
 
 /** True if an include can matter: one of another code system matters only if it has an unknown import, or for the explanation. */
-function hasSay({ scope }: VersionAsked, { family, missing }: PartPlan): boolean {
+function canMatter({ scope }: VersionQuestion, { family, missing }: PartPlan): boolean {
   return family === undefined || missing.length > 0 || scope.ctx.explain !== undefined
 }

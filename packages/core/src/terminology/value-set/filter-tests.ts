@@ -3,7 +3,7 @@ import { conceptsFor } from '../filter/operators.js'
 import type { Pace } from '../../context/index.js'
 import { finished, type Work } from '../../work/index.js'
 import type { TerminologyScope } from '../scope.js'
-import { type CodeInQuestion, type PartPlan, type ValueSetPlan, withImports, everyPart } from './plan.js'
+import { everyPart, withImports, type CodeInQuestion, type PartPlan, type ValueSetPlan } from './plan.js'
 import { nameOf, type ListedCode, type ValueSetDefinition } from './value-set.js'
 import { isAboutContent, OperationError } from '../../errors/index.js'
 import { chooseVersion } from '../code-system/system-family.js'
@@ -82,16 +82,6 @@ export function listedConcept(provider: CodeSystemProvider, { definition }: Part
   const exact = definition.listed(provider.code(concept))
   if (exact !== undefined || provider.header.caseSensitive) return exact
   return definition.listedIn(provider).get(concept)
-}
-
-/** True if an exclude applies to one version, by `versionsMatch` of the value set or for a list with a version; otherwise it applies to all versions. */
-export function keepsVersions(plan: ValueSetPlan, { definition }: PartPlan): boolean {
-  return plan.versionsMatch === false || (definition.concepts !== undefined && definition.version !== undefined)
-}
-
-/** True if an exclude lists codes without version: it removes them from every included version, even if the newest version does not have them. */
-export function namesCodesOfAnyVersion(plan: ValueSetPlan, part: PartPlan): boolean {
-  return part.definition.concepts !== undefined && !keepsVersions(plan, part)
 }
 
 /**
