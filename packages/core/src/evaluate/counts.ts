@@ -14,8 +14,8 @@ import type {
 } from './languages/index.js'
 import type { Criterion, GroupPlan, MeasurePlan, Supplement } from './measure-plan.js'
 
-/** The groups of one Measure to count: all of its own, or those that are components of a composite measure. */
-export interface Part {
+/** A Measure with the groups to count: all of its own, or those that are components of a composite measure. */
+interface CountedMeasure {
   readonly measure: JsonObject
   readonly plan: MeasurePlan
   /** The language of each group. */
@@ -23,25 +23,25 @@ export interface Part {
 }
 
 /**
- * The parts to count for a Measure. All languages are determined before anything is counted.
+ * The Measures to count for a Measure: itself, and the components of its composites. All languages are determined before anything is counted.
  *
  * @throws {OperationError} `not-supported` for a group in an unknown language, and for supplemental data that no language of the groups evaluates.
  */
-export function partsOf(
+export function countedMeasures(
   {
     measure,
     plan,
     composition,
   }: { readonly measure: JsonObject; readonly plan: MeasurePlan; readonly composition: Composition | undefined },
   languages: readonly CriteriaLanguage[],
-): readonly Part[] {
+): readonly CountedMeasure[] {
   const plans = new Map([[measure, composition === undefined ? plan : { ...plan, groups: composition.others }]])
   for (const { measure: own, plan: all, group } of composition?.composites.flatMap(({ components }) => components) ?? [])
     plans.set(own, { ...all, groups: [...(plans.get(own)?.groups ?? []), group] })
-  return [...plans].map(([own, part]) => {
-    const used = part.groups.map((group) => languageOf(group, languages))
-    checkSupplements(part.supplements, used)
-    return { measure: own, plan: part, languages: used }
+  return [...plans].map(([own, counted]) => {
+    const used = counted.groups.map((group) => languageOf(group, languages))
+    checkSupplements(counted.supplements, used)
+    return { measure: own, plan: counted, languages: used }
   })
 }
 
@@ -88,16 +88,16 @@ function foreignIn(
   return populations.find(isForeign(names)) ?? strata[0]
 }
 
-/** The work of one language for a part. */
-export interface LanguagePart {
+/** The groups of a Measure that one language counts. */
+export interface LanguageGroups {
   readonly measure: JsonObject
   readonly language: CriteriaLanguage
   readonly groups: readonly GroupPlan[]
   readonly supplements: readonly Supplement[]
 }
 
-/** The groups of a part by language, with the supplemental data for languages that evaluate it. */
-export function partsByLanguage({ measure, plan, languages }: Part): readonly LanguagePart[] {
+/** The groups of a Measure by language, with the supplemental data for languages that evaluate it. */
+export function groupsByLanguage({ measure, plan, languages }: CountedMeasure): readonly LanguageGroups[] {
   return [...new Set(languages)].flatMap((language) => {
     if (language === undefined) return []
     const groups = plan.groups.filter((_, index) => languages[index] === language)
@@ -105,7 +105,7 @@ export function partsByLanguage({ measure, plan, languages }: Part): readonly La
   })
 }
 
-/** The counts of all parts. */
+/** The counts of all Measures and languages. */
 export interface Counts {
   readonly groups: ReadonlyMap<GroupPlan, GroupCounts>
   readonly supplements: readonly CountedSupplement[]
@@ -123,27 +123,27 @@ export interface CountedSupplement extends SupplementValues {
   readonly measure: JsonObject
 }
 
-/** Counts the groups of each part in their languages. Groups of the same part and language are counted together. */
+/** Counts groups in their languages; those of the same Measure and language together. */
 export async function countsOf(
   ctx: OperationContext,
-  parts: readonly LanguagePart[],
-  { scope, keptFor }: { readonly scope: Omit<Scope, 'measure'>; readonly keptFor?: ((part: number) => KeptResults) | undefined },
+  all: readonly LanguageGroups[],
+  { scope, keptFor }: { readonly scope: Omit<Scope, 'measure'>; readonly keptFor?: ((index: number) => KeptResults) | undefined },
 ): Promise<Counts> {
-  const all: MeasureCounts[] = []
-  for (const [at, { measure, language, groups, supplements }] of parts.entries())
-    all.push(await language.evaluator(ctx, { ...scope, measure, supplements, kept: keptFor?.(at) })(groups))
-  return togetherCounted(parts, all)
+  const counted: MeasureCounts[] = []
+  for (const [at, { measure, language, groups, supplements }] of all.entries())
+    counted.push(await language.evaluator(ctx, { ...scope, measure, supplements, kept: keptFor?.(at) })(groups))
+  return togetherCounted(all, counted)
 }
 
-/** Merges the counts of all parts. */
-export function togetherCounted(parts: readonly LanguagePart[], counted: readonly MeasureCounts[]): Counts {
-  const all = parts.flatMap((part, at) => {
+/** Merges the counts of all groups. @param counted In the order of `groups`. */
+export function togetherCounted(groups: readonly LanguageGroups[], counted: readonly MeasureCounts[]): Counts {
+  const all = groups.flatMap((one, at) => {
     const counts = counted[at]
-    return counts === undefined ? [] : [{ ...part, counts }]
+    return counts === undefined ? [] : [{ ...one, counts }]
   })
   const failures = all.flatMap(({ counts }) => counts.failures ?? []).map((failure) => [failure.subject, failure] as const)
   return {
-    groups: new Map(all.flatMap(({ groups, counts }) => groups.map((group, at) => [group, counts.groups[at] ?? NO_COUNTS] as const))),
+    groups: new Map(all.flatMap(({ groups: own, counts }) => own.map((group, at) => [group, counts.groups[at] ?? NO_COUNTS] as const))),
     supplements: all.flatMap(({ supplements, measure, counts }) =>
       supplements.flatMap((supplement, at) => {
         const values = counts.supplements?.[at]

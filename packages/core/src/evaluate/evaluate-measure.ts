@@ -3,7 +3,7 @@ import { OperationError } from '../errors/index.js'
 import { checkInput, checkOptions, FLAG, inputShape, needed, OBJECT, oneOf, TEXT, type InputShape } from '../input/index.js'
 import { compositeGroup } from './composite/composite-score.js'
 import { compositionOf, type Composition } from './composite/composite-plan.js'
-import { countsOf, partsByLanguage, partsOf, type Counts, type LanguagePart } from './counts.js'
+import { countedMeasures, countsOf, groupsByLanguage, type Counts, type LanguageGroups } from './counts.js'
 import { findMeasure } from './find-measure.js'
 import { CRITERIA_LANGUAGES, LANGUAGES, type CriteriaLanguage, type KeptResults, type Scope } from './languages/index.js'
 import { planOf, type GroupPlan } from './measure-plan.js'
@@ -79,9 +79,9 @@ export function evaluateMeasure(
 }
 
 /** Options of an evaluation, with the kept results of earlier ones. */
-export interface EvaluateOverOptions extends EvaluateMeasureOptions {
-  /** The kept results for each part of the Measure, by its number. */
-  readonly keptFor?: (part: number) => KeptResults
+interface EvaluateOverOptions extends EvaluateMeasureOptions {
+  /** The kept results of `MeasureRun.groups`, by index. */
+  readonly keptFor?: (index: number) => KeptResults
 }
 
 /** Like `evaluateMeasure`, using kept results of subjects. */
@@ -95,15 +95,15 @@ export function evaluateOver(
 
 async function evaluated(ctx: OperationContext, input: EvaluateMeasureInput, options: EvaluateOverOptions): Promise<EvaluateMeasureResult> {
   const run = await runOf(ctx, input, options)
-  return await reportedRun(ctx, run, await countsOf(ctx, run.parts, { scope: run.scope, keptFor: options.keptFor }))
+  return await reportedRun(ctx, run, await countsOf(ctx, run.groups, { scope: run.scope, keptFor: options.keptFor }))
 }
 
 /** An evaluation before it begins: everything that is known before subjects are counted. */
 export interface MeasureRun {
   readonly measure: JsonObject
   readonly composition: Composition | undefined
-  /** The work of each language. */
-  readonly parts: readonly LanguagePart[]
+  /** What is counted, by Measure and language. */
+  readonly groups: readonly LanguageGroups[]
   /** For a composite measure: the components of its composites, then its other groups. */
   readonly plans: readonly GroupPlan[]
   readonly scope: Omit<Scope, 'measure'>
@@ -118,9 +118,9 @@ export async function runOf(ctx: OperationContext, input: EvaluateMeasureInput, 
   const plan = planOf(measure)
   const composition = await compositionOf(ctx, measure, plan)
   const composites = composition?.composites ?? []
-  const parts = partsOf({ measure, plan, composition }, [...CRITERIA_LANGUAGES, ...(options.languages ?? [])])
+  const counted = countedMeasures({ measure, plan, composition }, [...CRITERIA_LANGUAGES, ...(options.languages ?? [])])
   const library = plan.groups.length === 0 ? libraryLanguage(measure, options.languages) : undefined
-  checkParameters(input, [...parts.flatMap(({ languages }) => languages), library])
+  checkParameters(input, [...counted.flatMap(({ languages }) => languages), library])
   const subject = await subjectOf(ctx, input.subject, measure)
   const subjectType = subjectTypeOf(measure)
   const type = reportTypeOf(input.reportType, subject, subjectType)
@@ -138,7 +138,7 @@ export async function runOf(ctx: OperationContext, input: EvaluateMeasureInput, 
   await library?.evaluator(ctx, { ...scope, measure })([])
   const components = composites.flatMap((composite) => composite.components.map(({ group }) => group))
   const plans = composition === undefined ? plan.groups : [...components, ...composition.others]
-  return { measure, composition, parts: parts.flatMap(partsByLanguage), plans, scope, type }
+  return { measure, composition, groups: counted.flatMap(groupsByLanguage), plans, scope, type }
 }
 
 /** The result of a run, from its counts. */

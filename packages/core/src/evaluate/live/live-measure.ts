@@ -51,17 +51,17 @@ export function createLiveMeasure(ctx: OperationContext, input: EvaluateMeasureI
   checkOptions('createLiveMeasure', SHAPE, options)
   checkInput(ctx, input, EVALUATE_INPUT)
   const { maxKeptBytes = MAX_KEPT_BYTES, settlingMs = SETTLING_MS, ...evaluating } = options
-  const parts = new Map<number, KeptResults>()
-  const keptFor = (part: number): KeptResults => {
-    const kept = parts.get(part) ?? { changes: createChangeReader(ctx, settlingMs), maxBytes: maxKeptBytes }
-    parts.set(part, kept)
+  const keptByIndex = new Map<number, KeptResults>()
+  const keptFor = (index: number): KeptResults => {
+    const kept = keptByIndex.get(index) ?? { changes: createChangeReader(ctx, settlingMs), maxBytes: maxKeptBytes }
+    keptByIndex.set(index, kept)
     return kept
   }
   const definitions = createChangeReader(ctx, settlingMs)
   // Changes are read before any definition is: later ones are found the next time.
   const evaluated = async (): Promise<EvaluateMeasureResult> => {
     const { subjects, done } = await definitions.touched({ subjectType: 'Measure', types: [], common: DEFINITIONS })
-    if (subjects === 'all') parts.clear()
+    if (subjects === 'all') keptByIndex.clear()
     done()
     return await evaluateOver(ctx, input, { ...evaluating, keptFor })
   }

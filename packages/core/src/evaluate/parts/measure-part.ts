@@ -1,7 +1,7 @@
 import { createPace, type OperationContext } from '../../context/index.js'
 import { OperationError } from '../../errors/index.js'
 import { checkOptions } from '../../input/index.js'
-import { togetherCounted, type LanguagePart } from '../counts.js'
+import { togetherCounted, type LanguageGroups } from '../counts.js'
 import {
   EVALUATE_OPTIONS,
   reportedRun,
@@ -43,7 +43,7 @@ export async function evaluateMeasurePart(
   const run = await runOf(ctx, input, options)
   checkDivisible(input, run)
   const counts: (CountsOfPart | null)[] = []
-  for (const { language, groups, measure, supplements } of run.parts) {
+  for (const { language, groups, measure, supplements } of run.groups) {
     const isOurs = language.divides === true || part.part === 1
     const scope = { ...run.scope, measure, supplements, ...(language.divides === true && { part }) }
     counts.push(isOurs ? countsIn(await language.evaluator(ctx, scope)(groups)) : null)
@@ -88,14 +88,14 @@ export async function mergeMeasureParts(
 ): Promise<EvaluateMeasureResult> {
   checkOptions('mergeMeasureParts', EVALUATE_OPTIONS, options)
   const run = await runOf(ctx, input, options)
-  const all = checkedParts(parts, { name: nameOf(run), languages: run.parts.length })
+  const all = checkedParts(parts, { name: nameOf(run), languages: run.groups.length })
   const pace = createPace(ctx)
   const counted: MeasureCounts[] = []
-  for (const [at, one] of run.parts.entries()) {
+  for (const [at, one] of run.groups.entries()) {
     await pace.step()
     counted.push(merged(ctx, one, { run, counts: all.flatMap(({ counts }) => counts[at] ?? []) }))
   }
-  return await reportedRun(ctx, run, togetherCounted(run.parts, counted))
+  return await reportedRun(ctx, run, togetherCounted(run.groups, counted))
 }
 
 interface Merging {
@@ -105,7 +105,7 @@ interface Merging {
 
 function merged(
   { convertUnit: convert }: OperationContext,
-  { groups, supplements }: LanguagePart,
+  { groups, supplements }: LanguageGroups,
   { run, counts }: Merging,
 ): MeasureCounts {
   const failures = counts

@@ -18,7 +18,7 @@ export interface MeasurePart extends SubjectsPart {
 }
 
 /** A part that was checked. */
-export interface CheckedPart extends MeasurePart {
+interface CheckedPart extends MeasurePart {
   /** Null when the first part counts for all. */
   readonly counts: readonly (CountsOfPart | null)[]
 }

@@ -4,7 +4,7 @@ import { checkResult, OperationError } from '../../errors/index.js'
 import { checkInput, checkOptions, inputShape, listOf, OBJECT, TEXT } from '../../input/index.js'
 import { isObject, type JsonObject } from '../../json/index.js'
 import { compositionOf } from '../composite/composite-plan.js'
-import { partsByLanguage, partsOf } from '../counts.js'
+import { countedMeasures, groupsByLanguage } from '../counts.js'
 import { canonicalOfMeasure, findMeasure } from '../find-measure.js'
 import {
   CRITERIA_LANGUAGES,
@@ -118,12 +118,12 @@ export async function measureRequirements(
 ): Promise<DataRequirementsResult> {
   const plan = planOf(measure)
   const composition = await compositionOf(ctx, measure, plan)
-  const parts = partsOf({ measure, plan, composition }, [...CRITERIA_LANGUAGES, ...languages])
+  const counted = countedMeasures({ measure, plan, composition }, [...CRITERIA_LANGUAGES, ...languages])
   const found: DataRequirementsResult[] = []
-  for (const part of parts) {
-    if (part.measure !== measure) found.push({ data: [], parameters: [], dependsOn: [canonicalOfMeasure(part.measure)] })
-    const subjectType = subjectTypeOf(part.measure)
-    for (const { language, groups, ...asked } of partsByLanguage(part)) {
+  for (const one of counted) {
+    if (one.measure !== measure) found.push({ data: [], parameters: [], dependsOn: [canonicalOfMeasure(one.measure)] })
+    const subjectType = subjectTypeOf(one.measure)
+    for (const { language, groups, ...asked } of groupsByLanguage(one)) {
       if (language.requirements === undefined)
         throw new OperationError('not-supported', `Criteria in ${language.names.join(', ')} do not say what data they look at.`)
       found.push(await language.requirements(ctx, { ...asked, period, bySubject, subjectType })(groups))
