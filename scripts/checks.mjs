@@ -7,6 +7,7 @@ export const CHECKS = [
   ['Manifests and licences', ['node', 'scripts/check-manifests.mjs']],
   ['Operations are mounted and documented', ['node', 'scripts/check-operations.mjs']],
   ['Files of one use', ['node', 'scripts/check-single-use.mjs']],
+  ['Exports that nothing uses', ['node', 'scripts/check-unused-exports.mjs']],
   ['Words', ['node', 'scripts/check-words.mjs', '--strict']],
   ['Exports and docstrings', ['node', 'scripts/check-exports.mjs']],
   ['Sizes of what pages load', ['node', 'scripts/size-report.mjs']],

@@ -4,7 +4,7 @@ const ROUNDS = 30
 const ENTRIES = 20_000
 
 /** The speed of this machine for such work, and its load, for comparing runs. */
-export interface Machine {
+interface Machine {
   readonly calibration: number
   readonly load: number
 }

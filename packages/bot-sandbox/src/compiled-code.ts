@@ -25,7 +25,7 @@ const MOST_BYTES = 16 * 1024 * 1024
 const MOST_OF_ONE = 8 * 1024 * 1024
 
 /** Options of `codePreparer`. */
-export interface PreparerOptions {
+interface PreparerOptions {
   readonly context: QuickJSContext
   readonly snapshot: Snapshot
   /** Maximum memory that a bot may allocate. */

@@ -3,7 +3,7 @@ import { MOST_RUNS } from './given-runs.js'
 import { startWorker, type PooledWorker } from './pooled-worker.js'
 
 /** The threads of a runtime. */
-export interface Crew {
+interface Crew {
   /** Assigns the run to the thread that will reach it first. False if no thread has room. */
   give(run: BotRun): boolean
   /** Takes the runs that late threads have not begun. */
@@ -18,7 +18,7 @@ export interface Crew {
 }
 
 /** Callbacks about the threads. */
-export interface CrewOwner {
+interface CrewOwner {
   /** A thread has room. */
   readonly onRoom: () => void
   /** A thread has ended without beginning these runs. */

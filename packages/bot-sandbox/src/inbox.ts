@@ -4,7 +4,7 @@ import type { ReplyMessage, RunMessage, ToWorker } from './protocol.js'
 import { codeReceiver } from './sent-codes.js'
 
 /** Messages of the host, read without the event loop: sleeping on shared memory, and going on to the next run, takes microseconds. */
-export interface Inbox {
+interface Inbox {
   /** The next run; sleeps until there is one. */
   nextRun(): RunMessage
   /** The next answer to a call of the run; `undefined` if none arrives within `waitMs` milliseconds. */

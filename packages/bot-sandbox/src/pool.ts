@@ -16,7 +16,7 @@ export interface Pool {
 }
 
 /** Whether the code is run or only compiled. */
-export type RunKind = 'run' | 'compile'
+type RunKind = 'run' | 'compile'
 
 /** Interval of the check of time limits while there are runs. */
 const LOOK_MS = 50

@@ -25,7 +25,7 @@ export interface PooledWorker extends Workload {
 }
 
 /** Callbacks about a thread. */
-export interface WorkerOwner {
+interface WorkerOwner {
   /** A run has ended: the thread has room for another. */
   readonly onEnd: () => void
   /** The thread has ended without beginning these runs. */

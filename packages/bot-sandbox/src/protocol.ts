@@ -17,7 +17,7 @@ export interface RunMessage extends Ticket {
 }
 
 /** A run as sent to the thread. */
-export interface SentRun extends Omit<RunMessage, 'code'> {
+interface SentRun extends Omit<RunMessage, 'code'> {
   readonly code: SentCode
 }
 
@@ -45,7 +45,7 @@ export interface CallMessage {
 }
 
 /** The worker can take a run. */
-export interface ReadyMessage {
+interface ReadyMessage {
   readonly type: 'ready'
 }
 

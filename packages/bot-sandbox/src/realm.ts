@@ -43,7 +43,7 @@ export interface Realm {
 }
 
 /** Options of `createRealm`. */
-export interface RealmOptions {
+interface RealmOptions {
   /** An expression whose value is the prelude's function `furnish`. */
   readonly prelude: string
   /** The methods that bots are granted by the name of their capability. */

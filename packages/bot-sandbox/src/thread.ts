@@ -18,7 +18,7 @@ export interface Thread {
 }
 
 /** Callbacks about a thread. */
-export interface ThreadOwner {
+interface ThreadOwner {
   readonly onMessage: (message: FromWorker) => void
   /** The thread has ended by itself. */
   readonly onExit: () => void

@@ -2,7 +2,7 @@ import { styleText } from 'node:util'
 import { type Io, counted } from './io.js'
 
 /** The progress of a long task. */
-export interface ProgressState {
+interface ProgressState {
   /** The activity, such as `loading`. */
   readonly doing: string
   /** Number of completed items; absent if nothing is counted. */

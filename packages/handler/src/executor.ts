@@ -3,14 +3,14 @@ import { OperationError } from 'fhir-ops/errors'
 import { after, attemptTo, isPending, type Awaitable } from 'fhir-ops/internal/work'
 
 /** Limits on simultaneous jobs. */
-export interface ExecutorLimits {
+interface ExecutorLimits {
   readonly concurrency: number
   readonly queue: number
   readonly closeMs: number
 }
 
 /** The caller of a job, if it can be detected that the caller has gone. */
-export interface JobCaller {
+interface JobCaller {
   /** Aborted when the caller has gone. */
   readonly signal?: AbortSignal | undefined
   /** A cheaper alternative to the signal: calls back when the caller has gone. The returned function unregisters the callback. */

@@ -7,7 +7,7 @@ import type { HttpRequest } from './http/http-request.js'
 import type { Service } from './service.js'
 
 /** What ends the work of a request, and what receives its progress. */
-export interface RequestWork extends Pick<OperationContext, 'onProgress'> {
+interface RequestWork extends Pick<OperationContext, 'onProgress'> {
   readonly signal: AbortSignal
   /** Default: the time limit of an operation. */
   readonly timeoutMs?: number

@@ -10,7 +10,7 @@ import { isBelow, type HttpSettings } from './options.js'
 import type { Pair } from './upstream.js'
 
 /** A page of a searchset or history, with verified links. */
-export interface BundlePage {
+interface BundlePage {
   readonly bundle: JsonObject
   /** The text of each entry, in which numbers keep their digits. */
   readonly entries: readonly string[]
@@ -110,7 +110,7 @@ export async function linkedPage<T>(
 }
 
 /** The position at which a search or history continues. */
-export interface SearchPosition {
+interface SearchPosition {
   /** Number of earlier pages. */
   readonly pages: number
   /** The upstream's link to the page, or the id after which the page begins. */

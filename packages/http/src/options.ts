@@ -131,7 +131,7 @@ interface KeptAnswers {
 }
 
 /** An answer with its ETag. */
-export interface KeptAnswer {
+interface KeptAnswer {
   readonly etag: string
   readonly answer: Answer
 }

@@ -88,7 +88,7 @@ export interface Searchset extends UpstreamPage<StoredResource> {
 }
 
 /** What an answer must match to be accepted. */
-export interface ExpectedSearchset extends Omit<ExpectedPage, 'kind'> {
+interface ExpectedSearchset extends Omit<ExpectedPage, 'kind'> {
   readonly type: string
 }
 

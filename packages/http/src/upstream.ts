@@ -7,7 +7,7 @@ import { isBelow, type HttpSettings } from './options.js'
 export type Pair = readonly [name: string, value: string]
 
 /** Version that must be current; `null` if the resource must not exist. */
-export type Precondition = string | null | undefined
+type Precondition = string | null | undefined
 
 /** Interactions with the upstream. Types and ids must have been checked. */
 export interface Upstream {
@@ -228,7 +228,7 @@ function retryAfterSeconds({ headers }: Answer): number | undefined {
 }
 
 /** A circuit breaker: stops calls to a failing upstream, and lets one through now and then to see whether it has recovered. */
-export interface Breaker {
+interface Breaker {
   /** @throws {OperationError} `storage-unavailable` immediately, without a connection, while calls are stopped. */
   run<T>(call: () => Promise<T>): Promise<T>
 }

@@ -13,7 +13,7 @@ export interface FhirCallerOptions {
 }
 
 /** A call below the FHIR base. */
-export interface FhirCall {
+interface FhirCall {
   readonly path: string
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
   /** Makes the call a POST. */

@@ -1,5 +1,5 @@
 /** A prompt that asks a language model to use the tools for a task. */
-export interface PromptText {
+interface PromptText {
   readonly name: string
   readonly title: string
   readonly description: string

@@ -106,7 +106,7 @@ function calling(program: string, args: readonly string[]): CallingProgram {
 }
 
 /** Runs a command line of `@medplum/cli`, in a home of its own, and gives what it wrote. */
-export type MedplumCommand = (...args: readonly string[]) => Promise<string>
+type MedplumCommand = (...args: readonly string[]) => Promise<string>
 
 /** `undefined` where it cannot be installed. */
 export function medplumCli(): MedplumCommand | undefined {

@@ -2,7 +2,7 @@ import type * as FileSystem from 'node:fs'
 import type { PackReader } from 'fhir-ops/internal/content'
 
 /** The files that the package's build makes, in a runtime with a file system. */
-export interface PackageFiles {
+interface PackageFiles {
   /** @throws {Error} `ENOENT` before the package is built. */
   json(name: 'types.json' | 'search-parameters.json'): unknown
   /** Reads parts of the pack; the file stays open as long as the process lives. @throws {Error} as `json`. */

@@ -29,7 +29,7 @@ interface Entry {
 }
 
 /** A file in a ZIP archive. */
-export interface ZipEntry {
+interface ZipEntry {
   /** Path inside the archive. */
   readonly name: string
   /** Unpacked size in bytes. */

@@ -11,7 +11,7 @@ import { displayDialect } from './provider/texts.js'
 import { openSnomedIndex, type SnomedIndex } from './release/snomed-index.js'
 
 /** An ECL expression, evaluated over one version. */
-export interface EclQuery {
+interface EclQuery {
   /** Returns the concepts that it selects; cached. @throws {OperationError} `definition-invalid` for an unknown concept, or too many parts. */
   all(): Work<Bitmap>
   /** True if it selects a postcoordinated expression. */

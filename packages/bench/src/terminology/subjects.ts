@@ -37,7 +37,7 @@ export async function memorySubject(concepts: readonly JsonObject[]): Promise<Cl
 }
 
 /** A folder with the imported release in a SQLite file. */
-export interface SqliteRelease {
+interface SqliteRelease {
   readonly file: string
   remove(): Promise<void>
 }

@@ -63,7 +63,7 @@ interface DemoCall {
 }
 
 /** Values that the calls of a demo server contain. */
-export interface DemoServer {
+interface DemoServer {
   readonly url: string
   readonly token: string
   /** Login id of a second session of the same user. */

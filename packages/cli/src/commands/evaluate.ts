@@ -162,7 +162,7 @@ function codeText(concept: JsonObject | undefined): string {
 }
 
 /** How `fhir-ops evaluate` divides the subjects; all members are absent for a single run. */
-export interface DivisionOptions {
+interface DivisionOptions {
   readonly threads?: number
   readonly part?: SubjectsPart
   readonly merge?: readonly string[]
@@ -171,7 +171,7 @@ export interface DivisionOptions {
 const OTHERS = ['explain', 'coverage', 'watch']
 
 /** `--threads`, `--part` and `--merge`. */
-export function divisionOptions(): readonly Option[] {
+function divisionOptions(): readonly Option[] {
   return [
     new Option('--threads <count>', 'divide the patients among this many threads; over sqlite:FILE or postgres:URL')
       .argParser(threadsIn)
@@ -198,7 +198,7 @@ function partIn(text: string): SubjectsPart {
 }
 
 /** The evaluation, and its storage. */
-export interface DividedCall {
+interface DividedCall {
   readonly input: EvaluateMeasureInput
   readonly storage: string
   readonly load: readonly string[]
@@ -210,7 +210,7 @@ export interface DividedCall {
  * @returns The result of all parts; `undefined` for a single part.
  * @throws {OperationError} `parameter-value` for threads over a storage in memory.
  */
-export async function evaluateDivided(call: DividedCall, division: DivisionOptions, io: Io): Promise<EvaluateMeasureResult | undefined> {
+async function evaluateDivided(call: DividedCall, division: DivisionOptions, io: Io): Promise<EvaluateMeasureResult | undefined> {
   const { storage, load } = call
   if (division.threads !== undefined && storage === 'memory')
     throw new OperationError(

@@ -112,10 +112,10 @@ const SUMMARY = 'other/validation-summary.json'
 const OUTCOMES = 'other/validation-oo.json'
 
 /** Numbers of errors by `Type/id`, as determined by a package's publisher; empty if the package does not state any. */
-export type DeclaredErrors = ReadonlyMap<string, number>
+type DeclaredErrors = ReadonlyMap<string, number>
 
 /** Reads the results that HL7's publisher writes into packages: a summary by resource, or the OperationOutcomes on which it is based. */
-export async function declaredErrors({ files }: PackageFolder): Promise<DeclaredErrors> {
+async function declaredErrors({ files }: PackageFolder): Promise<DeclaredErrors> {
   let outcomes: DeclaredErrors = new Map()
   for await (const { name, text } of files((file) => file === SUMMARY || file === OUTCOMES)) {
     const value = parsedJson(text)
@@ -155,7 +155,7 @@ export interface Comparison {
 }
 
 /** Creates a comparison of verdicts only, because the number of findings depends on how they are worded. */
-export function comparisonWith(declared: DeclaredErrors): Comparison {
+function comparisonWith(declared: DeclaredErrors): Comparison {
   const differences: string[] = []
   let agreed = 0
   return {

@@ -145,7 +145,7 @@ function instant(text: string): number {
 }
 
 /** What to export, and the destination. */
-export interface ExportOptions {
+interface ExportOptions {
   readonly types: readonly string[]
   /** Exports only resources written at this time or later, in milliseconds since 1970; all if absent. */
   readonly since?: number | undefined
@@ -182,7 +182,7 @@ export async function exportResources(
 }
 
 /** Receives the resources of a type, one text after the other. */
-export type Sink = (type: string, texts: AsyncIterable<string>) => Promise<void>
+type Sink = (type: string, texts: AsyncIterable<string>) => Promise<void>
 
 /** Prints every resource as a line. */
 export function lines(out: (line: string) => void): Sink {

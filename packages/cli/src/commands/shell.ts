@@ -27,7 +27,7 @@ const ASKING = [
 ]
 
 /** What the shell needs to run a line. */
-export interface ShellParts {
+interface ShellParts {
   /** Returns the command with a name. */
   readonly commandNamed: (name: string) => Promise<MakeCommand | undefined>
   /** Runs a command line with these commands, and prints errors. */

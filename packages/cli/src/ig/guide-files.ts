@@ -24,7 +24,7 @@ export interface PackageFolder {
 }
 
 /** A file of a package. */
-export interface NamedText {
+interface NamedText {
   readonly name: string
   readonly text: string
 }

@@ -70,13 +70,13 @@ function noSuchType(type: string): OperationError {
 }
 
 /** Threads that make write entries, so that the calling thread only reads and the storage writes. */
-export interface IndexingThreads {
+interface IndexingThreads {
   prepare(sources: readonly Source[]): Promise<Prepared>
   close(): Promise<void>
 }
 
 /** Options of the indexer in the threads. */
-export interface IndexingOptions {
+interface IndexingOptions {
   /** True if words are indexed too. */
   readonly words: boolean
 }

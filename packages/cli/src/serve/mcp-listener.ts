@@ -3,7 +3,7 @@ import type { Handler } from '@fhir-ops/handler'
 import type { OperationContext } from 'fhir-ops/context'
 
 /** What is needed to serve MCP. */
-export interface McpParts {
+interface McpParts {
   readonly handler: Handler
   readonly context: OperationContext
   readonly baseUrl: string

@@ -43,7 +43,7 @@ interface Tally {
 }
 
 /** Counts by profile: the profiles that resources claim, and the types of resources without any. */
-export interface ProfileSummary {
+interface ProfileSummary {
   readonly add: (checked: Checked) => void
   /** Returns a table by name; empty if there is only one profile or resource. */
   readonly lines: () => readonly string[]

@@ -1,7 +1,7 @@
 import { randomOf, type Random } from '../fuzz/random.js'
 
 /** An expression of CQL without data, and its type. */
-export interface RandomExpression {
+interface RandomExpression {
   readonly type: string
   readonly text: string
 }

@@ -3,7 +3,7 @@ import { PatientSource } from 'cql-exec-fhir'
 import { isObject, type JsonObject } from 'fhir-ops/internal/json'
 
 /** Inputs of the peer. */
-export interface PeerLibrary {
+interface PeerLibrary {
   readonly elm: object
   /** ELM of FHIRHelpers. */
   readonly helpers: object

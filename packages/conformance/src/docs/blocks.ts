@@ -21,7 +21,7 @@ export interface Block {
  * - `bot`: the code of a bot, which the tests of the sandbox run.
  * - `jest`: the code of a test for Jest, which the tests of the packed packages run.
  */
-export type BlockKind = 'whole' | 'test' | 'needs' | 'bot' | 'jest'
+type BlockKind = 'whole' | 'test' | 'needs' | 'bot' | 'jest'
 
 /** Pages of users: README, docs, and the README of each package. */
 export function pages(): readonly string[] {

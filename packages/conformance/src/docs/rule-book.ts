@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 
 /** The folder that lists the messages of HL7's validator, with one file for each of its classes. */
-export const RULE_BOOK: string = resolve(import.meta.dirname, '../../rule-book')
+const RULE_BOOK: string = resolve(import.meta.dirname, '../../rule-book')
 /** Folders with tests of findings, the likeliest first. */
 const TESTS = ['packages/conformance/src/validator', 'packages/core/src/validate', 'packages/handler/test', 'packages/cli/src']
 const ROOT = resolve(import.meta.dirname, '../../../..')

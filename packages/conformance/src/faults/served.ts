@@ -9,7 +9,7 @@ const CLI = builtFile('packages/cli/dist/main.js')
 const SAMPLE = resolve(import.meta.dirname, '../../../cli/sample')
 
 /** Resources that a process holds. */
-export interface Held {
+interface Held {
   readonly residentMb: number
   readonly files: number
   readonly threads: number

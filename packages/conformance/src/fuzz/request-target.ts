@@ -8,7 +8,7 @@ import { simplerText, type FuzzTarget } from './fuzz.js'
 import { changed, ODD, type Random } from './random.js'
 
 /** A request; `body` as text. */
-export interface FuzzRequest {
+interface FuzzRequest {
   readonly method: string
   readonly path: string
   readonly query: readonly (readonly [string, string])[]

@@ -16,7 +16,7 @@ import type { Storage } from 'fhir-ops/storage'
 import { suitePath } from '../../../../test/suites.js'
 
 /** Options of `measureSuite`. */
-export interface MeasureSuiteOptions {
+interface MeasureSuiteOptions {
   /** Name of the suite. Default `x-fhir-query`. */
   readonly suite?: string
   /** Operations of the server. Default: those of the handler. */

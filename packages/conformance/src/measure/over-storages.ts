@@ -11,7 +11,7 @@ import { numRuns, SEED } from '../../../cql/test/ward.fixture.js'
 import { testDatabase, type TestDatabase } from '../../../postgres/test/test-database.js'
 
 /** A property that holds over each storage. */
-export interface StorageProperty<T> {
+interface StorageProperty<T> {
   readonly values: fc.Arbitrary<T>
   /** Checks the property with an empty storage. */
   readonly check: (storage: Storage, value: T) => Promise<void>

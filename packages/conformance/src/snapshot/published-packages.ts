@@ -7,7 +7,7 @@ import { isObject, type JsonObject } from 'fhir-ops/internal/json'
 import { suitePath } from '../../../../test/suites.js'
 
 /** A package whose snapshots are compared with ours. */
-export interface PublishedPackage {
+interface PublishedPackage {
   readonly name: string
   /** Its StructureDefinitions; `undefined` if the package is not available. */
   readonly read: () => readonly JsonObject[] | undefined

@@ -8,7 +8,7 @@ import { suitePath } from '../../../../test/suites.js'
 export const TX_SUITE: string = suitePath('tx-tests')
 
 /** The official runner. */
-export const TX_RUNNER: string = join(TX_SUITE, 'run.mjs')
+const TX_RUNNER: string = join(TX_SUITE, 'run.mjs')
 
 /** The results of a run. */
 export interface SuiteRun {

@@ -10,7 +10,7 @@ export interface Difference {
 }
 
 /** A server that sends each request to two handlers, and returns the answer of the first one. */
-export interface TwinServer extends RunningServer {
+interface TwinServer extends RunningServer {
   /** Number of requests that both got. */
   readonly asked: () => number
   readonly differences: readonly Difference[]

@@ -19,7 +19,7 @@ export interface SuiteRun {
   readonly verdict?: string
 }
 
-export interface SuiteTest {
+interface SuiteTest {
   readonly name: string
   readonly module: string
   readonly group: string
@@ -37,7 +37,7 @@ export interface Levels {
 }
 
 /** The parts of the suite's own runner that compare and report. */
-export interface SuiteRunner {
+interface SuiteRunner {
   loadTests(dir: string): readonly SuiteTest[]
   applicable(test: SuiteTest): { runs: readonly SuiteRun[]; reason: string | null }
   compare(expected: unknown, actual: unknown, run: SuiteRun): Levels

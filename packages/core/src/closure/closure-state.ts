@@ -111,7 +111,7 @@ async function idOf(name: string): Promise<string> {
 }
 
 /** The content of an addition: concepts that were not in the table, and the rows between them and all others. */
-export interface Addition {
+interface Addition {
   readonly concepts: readonly ClosureConcept[]
   readonly entries: readonly Omit<ClosureEntry, 'since'>[]
 }

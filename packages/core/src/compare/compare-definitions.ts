@@ -44,7 +44,7 @@ export async function compareDefinitions(a: ValueSetPlan, b: ValueSetPlan, by: C
 const NOTHING: Overlap = overlapOf({ common: [], missing: [], extra: [] })
 
 /** Options of the comparison. */
-export interface ComparedBy {
+interface ComparedBy {
   readonly pace: Pace
   readonly rules: VersionRules
   readonly policy: VersionPolicy

@@ -47,7 +47,7 @@ export interface ElementsOfRelease {
 }
 
 /** Options of `releaseElements`. */
-export interface ReleaseElementsOptions {
+interface ReleaseElementsOptions {
   /** The number in the URLs of extensions: `5.0`. */
   readonly release: string
   /** Origin of the definitions: `hl7.fhir.r5.core#5.0.0`. */

@@ -8,7 +8,7 @@ import type { FoundBot } from './find-bot.js'
 import { isBotResponse } from './response.js'
 
 /** Compiles schemas, and records in the explanation whether values conform. */
-export interface SchemaChecking {
+interface SchemaChecking {
   readonly bots: Bots
   readonly explain?: Explain | undefined
 }

@@ -25,7 +25,7 @@ function isIdentifier(value: unknown): boolean {
 }
 
 /** Limits the bots that a caller can call. */
-export interface BotReach {
+interface BotReach {
   readonly bots: Bots
   /** The only project whose bots the caller can call; all bots when absent. */
   readonly project?: string | undefined

@@ -13,7 +13,7 @@ export interface BotInput {
 const brand: unique symbol = Symbol('LongInput')
 
 /** A long input as its JSON text, which takes less memory than its objects while the run waits, and which a runtime passes on as it is. */
-export interface LongInput {
+interface LongInput {
   readonly [brand]: true
   /** Was parsed before. */
   readonly json: string

@@ -226,7 +226,7 @@ function equivalentLists(left: readonly unknown[], right: readonly unknown[]): b
 }
 
 /** A set of items by equality (`=`); items whose equality is unknown count as different. */
-export interface ItemSet {
+interface ItemSet {
   has(item: Item): boolean
   /** Adds the item unless the set has an equal one. Returns whether it was added. */
   add(item: Item): boolean

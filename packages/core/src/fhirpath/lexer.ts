@@ -1,7 +1,7 @@
 import { syntaxProblem } from './problem.js'
 
 /** Kinds of tokens. `name` may be a keyword, `quotedName` is never one. `variable` and `special` are without `%` and `$`. */
-export type TokenKind =
+type TokenKind =
   | 'name'
   | 'quotedName'
   | 'string'

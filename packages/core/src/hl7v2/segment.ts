@@ -123,7 +123,7 @@ class Segment implements Hl7Segment {
 }
 
 /** The position of a leaf in a message; every number counts from 1. */
-export interface Hl7Path {
+interface Hl7Path {
   readonly segment: string
   /** Number among the segments of that name. */
   readonly occurrence: number

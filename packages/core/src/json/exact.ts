@@ -10,7 +10,7 @@ export interface ExactJson {
 }
 
 /** Limits of `exactJson`. */
-export interface ExactLimits {
+interface ExactLimits {
   readonly maxDepth: number
   readonly maxMembers: number
 }

@@ -49,7 +49,7 @@ export function createVersionLog(): VersionLog {
 }
 
 /** The versions that a history is read from. */
-export interface KeptVersions {
+interface KeptVersions {
   readonly log: VersionLog
   /** The last version of every `Type/id`. */
   readonly versions: ReadonlyMap<string, MemoryVersion>

@@ -20,7 +20,7 @@ export interface Links {
 }
 
 /** The rows that are referred to. */
-export interface LinkTargets {
+interface LinkTargets {
   find(id: string): number | undefined
   row(number: number): { readonly stored: { readonly id: string } } | undefined
   size(): number

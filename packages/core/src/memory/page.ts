@@ -9,7 +9,7 @@ import type { RowOrder } from './row-order.js'
 const DEFAULT_PAGE = 100
 
 /** One page of rows. */
-export interface RowPage<T> {
+interface RowPage<T> {
   readonly items: readonly T[]
   /** Cursor of the next page; absent on the last. */
   readonly next?: string

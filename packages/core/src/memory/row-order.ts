@@ -17,7 +17,7 @@ export interface RowOrder<Place> {
 }
 
 /** The definition of an order. */
-export interface Ordering<Place> {
+interface Ordering<Place> {
   readonly placeOf: (row: number) => Place
   /** As for `sort`. */
   readonly compare: (a: Place, b: Place) => number

@@ -17,13 +17,13 @@ export interface Unexpressed {
 }
 
 /** Options for generating a schema. */
-export interface SchemaForm {
+interface SchemaForm {
   readonly resources: 'named' | 'whole'
   readonly maxCodes: number
 }
 
 /** Functions that generate the definitions to which a schema refers. Passed as values because definitions refer to each other in cycles. */
-export interface Makers {
+interface Makers {
   /** Generates the schema of a type of the release: `Patient`, `HumanName`, `code`, `Patient.contact`. */
   readonly type: (making: Making, name: string) => Promise<JsonObject>
   /** Generates the schema of a profile. */

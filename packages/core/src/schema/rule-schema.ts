@@ -6,7 +6,7 @@ import { note, profileRef, oneSchema, patternSchema, type Making } from './makin
 import { sliceSchemas } from './slice-schema.js'
 
 /** Requirements of rules on the members of an object. */
-export interface ObjectDemands {
+interface ObjectDemands {
   readonly properties: Record<string, JsonObject | boolean>
   readonly required: string[]
   readonly allOf: JsonObject[]

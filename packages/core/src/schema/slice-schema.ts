@@ -6,7 +6,7 @@ import { bindingSchema } from './codes.js'
 import { note, oneSchema, patternSchema, type Making } from './making.js'
 
 /** A sliced list. */
-export interface SlicedList {
+interface SlicedList {
   /** Type of its items. */
   readonly type: string
   /** The schema of a slice's rule for an item. */

@@ -3,7 +3,7 @@ import { hierarchyOf } from './kinds/hierarchy.js'
 import type { SearchOptions } from './search-options.js'
 
 /** The caller of a search; an `OperationContext` is one. */
-export interface SearchCaller {
+interface SearchCaller {
   readonly search?: SearchOptions | undefined
   /** The storage as the caller sees it. */
   readonly storage: Pick<Storage, 'search'>

@@ -10,7 +10,7 @@ import { nearParameters, CONTROLS, type SearchParameters } from './parameters/se
 import type { SearchOptions, SearchPair } from './search-options.js'
 
 /** The parameters of a search that shape its result. */
-export type SearchControls = Omit<ParsedSearch, 'query'> & {
+type SearchControls = Omit<ParsedSearch, 'query'> & {
   readonly sort: readonly SortKey[]
   /** Maximum number of resources in a page; the adapter chooses when absent. */
   readonly limit?: number

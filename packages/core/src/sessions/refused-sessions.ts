@@ -5,7 +5,7 @@ import type { SessionRecord } from '../storage/index.js'
 export type EndedSessions = Pick<SessionRecord, 'loginId' | 'expiresAt'> | EndedUser
 
 /** The sessions of a user, by subject. */
-export interface EndedUser {
+interface EndedUser {
   readonly allOf: string
   /** Login id of the session that continues. */
   readonly except?: string | undefined

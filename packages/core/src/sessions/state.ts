@@ -23,7 +23,7 @@ export interface SessionServices {
 }
 
 /** A short-lived cache of sessions, where the operator allows a delay. */
-export interface KnownSessions {
+interface KnownSessions {
   /** Returns the cached session if it is fresh; otherwise calls `read`. */
   get(digest: string, read: () => Awaitable<KnownSession | undefined>): Awaitable<KnownSession | undefined>
   /** Clears the cache; called with every change that this process makes. */

@@ -93,7 +93,7 @@ export function writableText(type: string, id: string, source: string | object):
 }
 
 /** A resource in the layout of storages. */
-export interface WritableResource {
+interface WritableResource {
   readonly text: string
   readonly resource: JsonObject
 }

@@ -4,7 +4,7 @@ import { sharedWork, type Work } from '../work/index.js'
 import type { PutEntry, StoredResource, WriteEntry } from './storage.js'
 
 /** One stored version as an adapter reads it. */
-export interface StoredRow {
+interface StoredRow {
   readonly type: string
   readonly id: string
   readonly versionId: string

@@ -37,7 +37,7 @@ export function agreedSystem(codeSystem: object | undefined, named: SystemName):
 }
 
 /** A code system by url and version, as far as known. */
-export interface SystemName {
+interface SystemName {
   readonly system?: string | undefined
   readonly version?: string | undefined
 }

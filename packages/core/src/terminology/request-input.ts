@@ -114,7 +114,7 @@ export interface TerminologyCall<Input> {
 }
 
 /** Reads the inputs of one operation. @throws {OperationError} for missing or malformed inputs. */
-export type InputReader<Input> = (ctx: OperationContext, request: OperationRequest, reader: ParameterReader) => Input | Promise<Input>
+type InputReader<Input> = (ctx: OperationContext, request: OperationRequest, reader: ParameterReader) => Input | Promise<Input>
 
 /** Reads a call: the common inputs of terminology operations and, with `read`, those of the operation. @throws {OperationError} as `read`. */
 export async function readTerminologyCall<Input>(

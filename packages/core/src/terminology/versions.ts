@@ -69,7 +69,7 @@ export function bestVersion<T extends { readonly version?: string }>(items: read
 export type VersionOrigin = 'force' | 'include' | 'fallback' | 'check' | 'value' | 'newest'
 
 /** The version that is wanted for an include, before it is resolved. */
-export interface VersionWish {
+interface VersionWish {
   readonly origin: VersionOrigin
   /** The version as written; absent for the newest. */
   readonly version?: string

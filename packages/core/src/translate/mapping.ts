@@ -6,7 +6,7 @@ import type { TranslateMatch, TranslateProduct } from './result.js'
 import type { TranslateDependency, SourceCode } from './input.js'
 
 /** A mapping and the direction in which it was found. */
-export interface FoundMapping {
+interface FoundMapping {
   readonly mapping: Mapping
   readonly direction: Direction
   readonly reverse: boolean

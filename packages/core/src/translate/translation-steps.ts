@@ -15,7 +15,7 @@ export interface AskedGroup {
 }
 
 /** The mappings of a code in a group, and which of them apply. */
-export interface GroupAnswer extends AskedGroup {
+interface GroupAnswer extends AskedGroup {
   readonly code: SourceCode
   readonly found: readonly Mapping[]
   readonly applied: readonly Mapping[]

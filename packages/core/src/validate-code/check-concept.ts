@@ -18,7 +18,7 @@ import type { GivenCoding } from './input.js'
 const DEPRECATED = 'http://hl7.org/fhir/StructureDefinition/valueset-deprecated'
 
 /** The concept of a coding, in the version that applies. */
-export interface FoundConcept {
+interface FoundConcept {
   readonly provider: CodeSystemProvider
   readonly concept: number
   readonly listed?: ListedCode | undefined
@@ -29,7 +29,7 @@ export interface FoundConcept {
 }
 
 /** How displays are compared. */
-export interface TextOptions {
+interface TextOptions {
   readonly languages: LanguageList | undefined
   readonly lenient: boolean
 }

@@ -12,7 +12,7 @@ export interface Suppressor {
 }
 
 /** Options of `createSuppressor`. */
-export interface SuppressorOptions {
+interface SuppressorOptions {
   readonly now: Date
   /** Rule settings; the kinds of findings of their rules can be suppressed too. */
   readonly rules: RuleSettings

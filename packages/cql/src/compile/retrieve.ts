@@ -12,7 +12,7 @@ import { operandOf, optionalAt } from './operators.js'
 import { membershipOf, needed } from './vocabularies.js'
 
 /** Returns the resources of a retrieve that meet the condition of the query over it; `undefined` if each must be tested. */
-export type Sifter = (evaluation: Evaluation, meets: Meets) => readonly FhirElement[] | undefined
+type Sifter = (evaluation: Evaluation, meets: Meets) => readonly FhirElement[] | undefined
 
 const sifters = new WeakMap<Compute, Sifter>()
 

@@ -9,7 +9,7 @@ import type { KeptSubject, KeptView } from './kept-subject.js'
 import { selected, type RetrieverOptions } from './retrieve.js'
 
 /** Returns the resources that a retrieve finds among the kept ones of a subject; with `meets`, only those that meet the condition of the query over it. */
-export type KeptRetrieve = (subject: KeptSubject, resources: readonly FhirElement[], meets?: Meets) => readonly FhirElement[]
+type KeptRetrieve = (subject: KeptSubject, resources: readonly FhirElement[], meets?: Meets) => readonly FhirElement[]
 
 /** Tests codes and reads dates of each resource of a kept population once for each retrieve, so that evaluations for other periods only compare numbers. */
 export interface KeptViews {

@@ -8,7 +8,7 @@ export interface ClauseTexts {
 }
 
 /** A part of a definition's text, and the `localId`s of the nodes that contain it, the outermost first. */
-export interface AnnotatedPart {
+interface AnnotatedPart {
   readonly text: string
   readonly ids: readonly string[]
 }

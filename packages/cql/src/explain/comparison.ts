@@ -9,7 +9,7 @@ import { shownValue } from './shown-value.js'
 import type { Entry } from './trace.js'
 
 /** Why a comparison is not true. */
-export interface Miss {
+interface Miss {
   readonly missedBy: MissedBy
   readonly distance?: { readonly value: number; readonly unit: string }
   /** Describes what was compared. */
@@ -113,7 +113,7 @@ function isCoded(value: Value): boolean {
 }
 
 /** A distance, and its description. */
-export interface Gap {
+interface Gap {
   readonly kind: 'date' | 'value'
   readonly value: number
   readonly unit: string

@@ -17,7 +17,7 @@ export interface ElmDefinitions {
 }
 
 /** A library of ELM. */
-export interface ElmLibrary {
+interface ElmLibrary {
   readonly id: string
   /** `Name|version`. */
   readonly name: string

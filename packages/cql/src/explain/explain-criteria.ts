@@ -13,7 +13,7 @@ import { cut } from './clause-text.js'
 import { shownValue } from './shown-value.js'
 
 /** A criterion to explain. */
-export interface ExplainedHead {
+interface ExplainedHead {
   readonly name: string
   readonly definition?: string
   readonly path?: string

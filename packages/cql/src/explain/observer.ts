@@ -13,7 +13,7 @@ import { createTracer } from './trace.js'
 const MAX_REASON_STEPS = 5_000
 
 /** Observes an evaluation in order to explain it. */
-export interface EvaluationObserver {
+interface EvaluationObserver {
   /** Trace for the second compilation. */
   readonly trace: NodeTrace
   readonly counter: ClauseCounter

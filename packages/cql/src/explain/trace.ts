@@ -4,7 +4,7 @@ import { nodeAt, nodesAt, typeOf, type ElmNode } from '../elm/node.js'
 import { isList, type FhirElement, type Value } from '../values/value.js'
 
 /** A compiled node that is traced. */
-export interface Traced {
+interface Traced {
   readonly node: ElmNode
   /** Id of its library. */
   readonly library: string

@@ -12,7 +12,7 @@ import { namedInHead } from './text-head.js'
 import { collectModels, modelTextsOf, type UsedModel } from './models.js'
 
 /** ELM by library identifier. */
-export type ElmLibraries = ReadonlyMap<string, ElmNode>
+type ElmLibraries = ReadonlyMap<string, ElmNode>
 
 /** A library with everything that it includes. */
 export interface LoadedLibrary {
@@ -22,7 +22,7 @@ export interface LoadedLibrary {
 }
 
 /** Options for loading libraries with a translator. */
-export interface Translating extends LibraryLoading {
+interface Translating extends LibraryLoading {
   readonly translator: CqlTranslator
 }
 

@@ -33,7 +33,7 @@ export function createEvaluation({ subject, retrieve, now, ...options }: Evaluat
 }
 
 /** Options that are the same for all subjects that are evaluated one after the other. */
-export interface EvaluationsOptions extends Omit<EvaluationOptions, 'now' | 'retrieve' | 'subject'> {
+interface EvaluationsOptions extends Omit<EvaluationOptions, 'now' | 'retrieve' | 'subject'> {
   /** Returns the time when the evaluation of a subject began; called when a definition reads the time. */
   readonly now: () => Date
 }

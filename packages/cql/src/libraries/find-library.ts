@@ -18,13 +18,13 @@ export interface LibraryLoading {
 }
 
 /** A Library, and its identifier in CQL if that is known. */
-export interface NamedLibrary {
+interface NamedLibrary {
   readonly resource: LibraryResource
   readonly id?: string
 }
 
 /** A library that another includes, or a model that it uses. */
-export interface IncludedName {
+interface IncludedName {
   readonly id: string
   readonly version: string | undefined
   /** The Library that includes or uses it. */

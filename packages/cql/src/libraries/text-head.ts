@@ -1,5 +1,5 @@
 /** A library that a CQL text includes, or a model that it uses, as named in its head. */
-export interface NamedInHead {
+interface NamedInHead {
   readonly keyword: 'include' | 'using'
   /** Without its namespace. */
   readonly id: string

@@ -33,7 +33,7 @@ export interface TimedContribution {
 }
 
 /** Options of `subjectEvaluator`. */
-export interface SubjectOptions {
+interface SubjectOptions {
   readonly maxSteps: number
   /** References of the resources that the evaluation of a single subject read. */
   readonly read: Set<string>

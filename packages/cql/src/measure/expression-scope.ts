@@ -3,7 +3,7 @@ import { flagAt, nodeAt, nodesAt, textAt, type ElmNode } from '../elm/node.js'
 import { namedType, readTypeSpecifier, SYSTEM, type TypeSpecifier } from '../elm/type-specifier.js'
 
 /** A library whose public definitions are visible to expressions. */
-export interface VisibleLibrary {
+interface VisibleLibrary {
   readonly elm: ElmNode
   /** The name under which the text of the expressions includes it. */
   readonly id: string

@@ -5,7 +5,7 @@ import type { Contribution, MeasureWork, TimedContribution } from './contributio
 export type KeptSubject = readonly [id: string, contribution: Contribution]
 
 /** The contributions of subjects in their latest evaluation. */
-export interface KeptSubjects {
+interface KeptSubjects {
   /** Subjects that must always be evaluated again: those whose evaluation failed, and those whose results depend on the time. */
   readonly unsettled: Set<string>
   /** @yields Each subject with its contribution. */

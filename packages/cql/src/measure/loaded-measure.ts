@@ -19,7 +19,7 @@ interface Evaluated {
 }
 
 /** A library that the Measure names. */
-export interface MeasureLibrary {
+interface MeasureLibrary {
   readonly resource: LibraryResource
   readonly library: LoadedLibrary
   /** Its identifier in CQL. */
@@ -88,7 +88,7 @@ export function expressionName(index: number): string {
 }
 
 /** A definition or function that a criterion names. */
-export interface NamedDefinition {
+interface NamedDefinition {
   /** Index of its library among those of the Measure. */
   readonly at: number
   readonly name: string

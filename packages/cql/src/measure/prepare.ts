@@ -81,7 +81,7 @@ export interface Prepared {
 }
 
 /** The definition that an expression was translated to. */
-export interface CompiledExpression {
+interface CompiledExpression {
   readonly library: CqlLibrary
   readonly name: string
 }

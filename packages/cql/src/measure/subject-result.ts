@@ -55,7 +55,7 @@ function checkObservation(observation: CompiledCriterion | undefined): void {
 }
 
 /** Options of `subjectResult`. */
-export interface ResultOptions {
+interface ResultOptions {
   /** Whether supporting evidence is reported. */
   readonly individual: boolean
   /** Whether to evaluate also criteria that do not affect the result, for explanations and coverage. */

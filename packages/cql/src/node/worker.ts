@@ -4,7 +4,7 @@ import { loadTranslator, type ModelTexts } from '../translator/translator.js'
 import type { TranslatorMessage } from './worker-translator.js'
 
 /** A text for the thread to translate. */
-export interface TranslationRequest {
+interface TranslationRequest {
   readonly text: string
   readonly includes: Texts
   readonly models: Texts

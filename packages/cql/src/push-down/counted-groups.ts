@@ -10,7 +10,7 @@ import { decisionOf } from './criterion.js'
 import { allOf, anyOf, isOfNobody, negated, type Deciding, type Decision } from './decision.js'
 
 /** Groups, and the population of their subjects. */
-export interface CountedGroups {
+interface CountedGroups {
   readonly scope: Scope
   readonly groups: readonly GroupPlan[]
   readonly population: Pick<Population, 'conditions' | 'type'>

@@ -12,7 +12,7 @@ import { codingsOf, requirementOf, type Periods } from './retrieve-filters.js'
 import { canonicalOfRef, definedIn, definitionsOf, unitOf, unitOfElm, type References, type Section, type Unit } from './units.js'
 
 /** A library whose requirements are computed. */
-export interface AnalysedLibrary {
+interface AnalysedLibrary {
   readonly loaded: LoadedLibrary
   /** Canonical url of the Library resource, from which those of included libraries are derived; `undefined` if it is not published. */
   readonly url: string | undefined

@@ -6,7 +6,7 @@ import type { UnitConversion } from './units.js'
 import { isCode, isDecimal, isFhir, type Value } from './value.js'
 
 /** Values that can be searched by `=`, with null equal to null (as in `union`, `distinct` and `in` of lists). */
-export interface ValueIndex {
+interface ValueIndex {
   has(value: Value): boolean
   /** Adds a value, and returns how often it was added. */
   add(value: Value): number

@@ -17,7 +17,7 @@ export interface Job {
 }
 
 /** The work of a job. */
-export interface JobWork {
+interface JobWork {
   /** Bytes of the request, which stay in memory while it waits or runs. */
   readonly bytes: number
   readonly run: (signal: AbortSignal, onProgress: (progress: Progress) => void) => Promise<Answer>
@@ -43,7 +43,7 @@ export interface Jobs {
 }
 
 /** What jobs need from the service. */
-export interface JobsOptions {
+interface JobsOptions {
   readonly limits: Pick<HandlerLimits, 'asyncRuns' | 'asyncResults' | 'asyncBytes' | 'asyncTimeoutMs' | 'closeMs'>
   readonly now: () => Date
   readonly newId: () => string

@@ -34,7 +34,7 @@ export function malformedCredentials(): OperationError {
 }
 
 /** Realm of a challenge, and whether it is for the user-information endpoint. */
-export interface ChallengePlace {
+interface ChallengePlace {
   readonly realm: string
   readonly atUserInfo: boolean
 }

@@ -12,7 +12,7 @@ export interface DpopOptions {
 }
 
 /** The request that a proof must match. */
-export interface ProvenRequest {
+interface ProvenRequest {
   /** The `DPoP` header. */
   readonly proof: string
   readonly method: string

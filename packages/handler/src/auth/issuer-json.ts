@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from 'fhir-ops/internal/json'
 import type { MemberKind } from 'fhir-ops/internal/input'
 
 /** An address of an issuer, and the maximum size of its answers. */
-export interface IssuerEndpoint {
+interface IssuerEndpoint {
   readonly uri: string
   readonly fetch: typeof fetch
   readonly maxBytes: number

@@ -24,7 +24,7 @@ export interface Replays {
 }
 
 /** The parts of a signed token, decoded and not yet trusted. */
-export interface JwtShape {
+interface JwtShape {
   readonly header: JsonObject
   readonly payload: JsonObject
 }
@@ -68,7 +68,7 @@ function objectIn(part: string): JsonObject | undefined {
 }
 
 /** How the claims of a verified token are interpreted. */
-export interface ClaimRules {
+interface ClaimRules {
   readonly issuer: string
   /** Allowed clock difference in seconds. */
   readonly clockTolerance: number
@@ -77,7 +77,7 @@ export interface ClaimRules {
 }
 
 /** A verified token, and the time of its check. */
-export interface VerifiedClaims {
+interface VerifiedClaims {
   readonly payload: JsonObject
   /** SHA-256 of the token. */
   readonly digest: string

@@ -5,7 +5,7 @@ import { createAnswerSize } from '../http/answer-size.js'
 import { fhirPieces, fhirText, piecesLength, SHORT_TEXT, SLICE, slicesOf, type Answer } from '../http/answer.js'
 
 /** Members of a Bundle other than its entries. */
-export interface BundleHead {
+interface BundleHead {
   readonly type: 'searchset' | 'history' | 'batch-response' | 'transaction-response'
   readonly total?: number | undefined
   readonly link?: readonly object[]

@@ -1,7 +1,7 @@
 import type { HttpRequest } from '../http/http-request.js'
 
 /** What the body of the answer to a write contains (`Prefer: return=...`). */
-export type ReturnPreference = 'minimal' | 'representation' | 'OperationOutcome'
+type ReturnPreference = 'minimal' | 'representation' | 'OperationOutcome'
 
 const RETURNS: ReadonlyMap<string, ReturnPreference> = new Map([
   ['return=minimal', 'minimal'],

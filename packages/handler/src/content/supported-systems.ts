@@ -6,7 +6,7 @@ import { stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import { allMatches, type Storage } from 'fhir-ops/storage'
 
 /** Options of `supportedSystems`. */
-export interface SupportedSystemsOptions {
+interface SupportedSystemsOptions {
   readonly ctx: OperationContext
   /** True if callers without a token may learn what is stored. */
   readonly withStored: boolean

@@ -20,7 +20,7 @@ export interface Body {
 }
 
 /** How a route reads its body. */
-export interface BodyReading {
+interface BodyReading {
   /** Allowed media types. */
   readonly mediaTypes: readonly string[] | 'any'
   /** With `untyped`, a Content-Type announces a body. */
@@ -127,7 +127,7 @@ function isBinaryResource(request: HttpRequest, bytes: Uint8Array): boolean {
 const HEAD_BYTES = 4_096
 
 /** A body that was read, and what is needed to parse it. */
-export interface RawBody {
+interface RawBody {
   readonly kind: BodyKind
   readonly bytes: Uint8Array | undefined
   readonly limits: HandlerLimits

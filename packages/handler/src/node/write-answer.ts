@@ -124,7 +124,7 @@ function roomOf(response: ServerResponse): () => Promise<void> {
 }
 
 /** Responses that are ready to be sent. Those that become ready at almost the same time are ended one after the other. */
-export interface Outbox {
+interface Outbox {
   /** Ends a response, whose head has been written, with its body, after the sockets that are ready have been read. */
   end(response: ServerResponse, body: string | undefined): void
   /** Called for each new request. Responses that have already waited long enough do not wait for it as well. */

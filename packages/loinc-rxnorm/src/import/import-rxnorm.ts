@@ -165,7 +165,7 @@ function codeSystem(version: string, tables: RxnormTables): JsonObject {
 }
 
 /** A name of a concept. */
-export interface RxnormAtom {
+interface RxnormAtom {
   /** Term type: `SCD`, `IN` ... */
   readonly type: string
   readonly text: string
@@ -174,20 +174,20 @@ export interface RxnormAtom {
 }
 
 /** A relationship of a concept to another, such as `has_ingredient`. */
-export interface RxnormRelation {
+interface RxnormRelation {
   readonly name: string
   readonly to: string
 }
 
 /** The content of a release about one concept. */
-export interface RxnormParts {
+interface RxnormParts {
   readonly atoms: readonly RxnormAtom[]
   readonly relations: readonly RxnormRelation[]
   readonly semanticTypes: readonly SemanticType[]
 }
 
 /** A semantic type, by id (`T121`) and name. */
-export interface SemanticType {
+interface SemanticType {
   readonly id: string
   readonly name: string
 }

@@ -3,7 +3,7 @@ import { copyInOf, type Copy } from './copy.js'
 import { rowsOf, createQueries, sql, type PostgresClient, type PostgresPool, type Row, type Queries, type Statement } from './sql.js'
 
 /** Options for connections. */
-export interface ConnectionOptions {
+interface ConnectionOptions {
   /** How long to wait for a connection, in milliseconds. */
   readonly connectTimeoutMs: number
   /** How long one statement may take, in milliseconds. */

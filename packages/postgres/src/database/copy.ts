@@ -8,7 +8,7 @@ export interface Copy {
 }
 
 /** Runs a COPY on the connection; rejects with the driver's error. */
-export type CopyIn = (copy: Copy, timeoutMs: number) => Promise<void>
+type CopyIn = (copy: Copy, timeoutMs: number) => Promise<void>
 
 /** Values that can be copied. */
 export type CopyValue = Extract<PostgresValue, string | number | null>

@@ -6,7 +6,7 @@ import { prepared, sql, type Sql } from '../database/sql.js'
 import type { Change } from './write-plan.js'
 
 /** An index entry of a changed resource, with its number among the entries of the same parameter, from 0. */
-export interface EntryRow {
+interface EntryRow {
   readonly change: Change
   readonly n: number
   readonly entry: IndexEntry

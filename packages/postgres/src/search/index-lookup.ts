@@ -10,7 +10,7 @@ import { isOneOf, matchesSql, pageSql, type Page } from './page-sql.js'
 const MANY_TIMES = 10
 
 /** The page to find. */
-export interface LookUpPage extends Page {
+interface LookUpPage extends Page {
   readonly position: Position | undefined
   /** A value that at most this number of resources have is rare. A rare value is tried first, then one that at most a multiple of this number have. */
   readonly few: number

@@ -4,7 +4,7 @@ import type { Connection, Connections } from '../database/connections.js'
 import { sql, type Sql } from '../database/sql.js'
 
 /** News of sessions, received through notifications of the database. */
-export interface ListeningNews extends SessionNews {
+interface ListeningNews extends SessionNews {
   /** Stops listening. */
   close(): Promise<void>
 }

@@ -167,7 +167,7 @@ function titled(script: string | undefined): string | undefined {
 }
 
 /** The meaning of a tag, part by part; parts without a description are returned unchanged. */
-export interface TagDescription {
+interface TagDescription {
   readonly language: string
   /** Pairs of kind and text: `['Region', 'Switzerland']`. */
   readonly parts: readonly (readonly [string, string])[]

@@ -6,7 +6,7 @@ import { SCT } from '../sctid.js'
 import { column, componentRows, textColumn, type Column, type Numbering, type Section, type TextColumn } from './column.js'
 
 /** Collects the rows of concept files. */
-export interface ConceptBuilder {
+interface ConceptBuilder {
   add(row: readonly string[]): void
   /** Returns the ids of all concepts; no more rows may be added afterwards. */
   seal(): IdTable
@@ -40,7 +40,7 @@ export function conceptBuilder(modules: Numbering): ConceptBuilder {
 }
 
 /** Collects the rows of identifier files: codes of other schemes that identify concepts. */
-export interface IdentifierBuilder {
+interface IdentifierBuilder {
   /** Adds a row; the order of its columns differs between releases. */
   add(row: readonly string[], columns: readonly string[]): void
   /** Ids of the identifier schemes. */
@@ -71,7 +71,7 @@ export function identifierBuilder(concepts: IdTable): IdentifierBuilder {
 }
 
 /** Collects the rows of reference sets whose members are concepts. */
-export interface RefsetBuilder {
+interface RefsetBuilder {
   /** @param fields Names of the columns after `referencedComponentId`. */
   add(row: readonly string[], fields: readonly string[]): void
   readonly refsets: readonly RefsetHeader[]

@@ -5,7 +5,7 @@ import { column, type Numbering, listSections, type Section, componentRows } fro
 import { OperationError } from 'fhir-ops/errors'
 
 /** Collects the rows of relationship files; only inferred ones are used. */
-export interface RelationshipBuilder {
+interface RelationshipBuilder {
   /** Adds a row whose value is a concept or a concrete value (`#5`, `"text"`). */
   add(row: readonly string[]): void
   /** Number of rows that name a concept that does not exist. */

@@ -134,7 +134,7 @@ function missing(option: string, what: string): OperationError {
 }
 
 /** Sections of a version that is not yet stored. */
-export interface WorkSections extends SystemSections {
+interface WorkSections extends SystemSections {
   put(name: string, bytes: Uint8Array): void
   all(): Iterable<Section>
 }

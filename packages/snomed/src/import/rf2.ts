@@ -11,7 +11,7 @@ export interface Rf2File {
 }
 
 /** Receives progress messages. */
-export type Rf2Progress = (message: string) => void
+type Rf2Progress = (message: string) => void
 
 const PROGRESS_ROWS = 200_000
 
@@ -121,7 +121,7 @@ function isComponent([id = '', time = '', active]: readonly string[], kind: Rf2K
 }
 
 /** The edition of a release. */
-export interface ReleaseEdition {
+interface ReleaseEdition {
   readonly module: string
   /** True for content that is named as international (`_INT_`) but is not: it is not an official release. */
   readonly experimental: boolean

@@ -4,7 +4,7 @@ import { type DisplayOrder, keptLately, once, orderOver, type OrderedTexts } fro
 import type { SectionReader } from './section-reader.js'
 
 /** Words in alphabetical order. */
-export interface SortedWords {
+interface SortedWords {
   /** Returns the range of words that begin with `start`. @param start Folded text. */
   readonly range: (start: string) => readonly [from: number, to: number]
   readonly word: (place: number) => string

@@ -52,7 +52,7 @@ export const stageSystem: Command<StoredSystem, null> = {
 }
 
 /** A section to store. */
-export interface SectionToPut {
+interface SectionToPut {
   readonly key: string
   readonly name: string
   readonly bytes: Uint8Array

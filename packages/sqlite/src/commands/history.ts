@@ -6,7 +6,7 @@ import { numberOf, snapshot, textOf, type Row, type SqliteDriver } from '../data
 import { sql, type Sql } from '../database/connection.js'
 
 /** A version as read from the database; plain data. */
-export interface VersionRow {
+interface VersionRow {
   readonly type: string
   readonly id: string
   readonly version: number
@@ -18,7 +18,7 @@ export interface VersionRow {
 }
 
 /** Versions in the order of the history. */
-export interface VersionRows {
+interface VersionRows {
   readonly rows: readonly VersionRow[]
   readonly next?: string
 }
@@ -35,7 +35,7 @@ export function historyPageOf({ rows, next }: VersionRows): HistoryPage {
 }
 
 /** The address of a version. */
-export interface VersionArgs {
+interface VersionArgs {
   readonly type: string
   readonly id: string
   readonly versionId: string

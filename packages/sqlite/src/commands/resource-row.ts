@@ -12,7 +12,7 @@ export const COLUMNS = 'id, version, updated, CASE WHEN version = ? THEN NULL EL
 const READ = `SELECT ${COLUMNS} FROM resource WHERE type = ? AND id = ?`
 
 /** The resource to read. */
-export interface ReadArgs {
+interface ReadArgs {
   readonly type: string
   readonly id: string
   readonly known: number | undefined

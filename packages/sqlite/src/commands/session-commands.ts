@@ -36,7 +36,7 @@ export const readSession: Command<{ readonly loginId: string } | { readonly dige
 }
 
 /** Selects sessions of a user. */
-export interface SessionsOfArgs extends WantedSessions {
+interface SessionsOfArgs extends WantedSessions {
   readonly sub: string
   readonly limit: number
 }
@@ -55,7 +55,7 @@ export const sessionsOf: Command<SessionsOfArgs, readonly SessionRecord[]> = {
 }
 
 /** Changes a session that is in one of the states `from`. */
-export interface SessionChangeArgs {
+interface SessionChangeArgs {
   readonly loginId: string
   readonly from: readonly SessionState[]
   readonly change: SessionChange
@@ -86,7 +86,7 @@ export const endOthers: Command<{ readonly sub: string; readonly except: string 
 }
 
 /** A key that may be used once until the given time. */
-export interface UseArgs {
+interface UseArgs {
   readonly key: string
   readonly now: number
   readonly until: number
@@ -147,7 +147,7 @@ export const putUser: Command<{ readonly sub: string; readonly claims: JsonObjec
 }
 
 /** A change of a user at a time in milliseconds since 1970. */
-export interface UserChange {
+interface UserChange {
   readonly sub: string
   /** The new state; unchanged if absent. */
   readonly state?: UserRecord['state']

@@ -49,7 +49,7 @@ function packedPut(entry: PutEntry): PackedPut {
 }
 
 /** Arguments of a write; `now` is in milliseconds since 1970, on the caller's clock. */
-export interface WriteArgs {
+interface WriteArgs {
   readonly entries: readonly PackedEntry[]
   readonly now: number
   /** True if replaced versions are stored. */

@@ -44,7 +44,7 @@ export interface SqliteDriver {
 }
 
 /** A prepared statement whose values are bound in order. */
-export interface FixedStatement {
+interface FixedStatement {
   run(...values: SqliteValue[]): void
   /** Returns the first row. */
   get(...values: SqliteValue[]): Row | undefined

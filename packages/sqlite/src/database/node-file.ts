@@ -37,7 +37,7 @@ function filesOf(named: string, db: SqliteDriver): readonly string[] {
 }
 
 /** The files of an open database. */
-export interface FilesInUse {
+interface FilesInUse {
   /**
    * States which files are in use. Only its first call reads, which creates the log, because that stays if only connections for reading have been opened.
    *

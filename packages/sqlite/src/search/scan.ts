@@ -19,7 +19,7 @@ export interface ScanRow {
 }
 
 /** A page of a scan. */
-export interface ScanRows {
+interface ScanRows {
   readonly items: readonly ScanRow[]
   readonly next?: string
 }

@@ -4,7 +4,7 @@ import { type WorkerTask, monotonicMs } from './write-group.js'
 import { workerLane, type WorkerLane } from './worker-lane.js'
 
 /** Time limits of searches. */
-export interface ReaderLimits {
+interface ReaderLimits {
   /** Turn on the quick thread, in milliseconds. Default 100. */
   readonly quickMs?: number
   /** Total time in milliseconds, including the time in the queue. */

@@ -31,7 +31,7 @@ interface Thread extends StartedThread {
 }
 
 /** Options of a lane. */
-export interface LaneOptions {
+interface LaneOptions {
   /** Time without calls after which the thread ends, in milliseconds. Default: never. */
   readonly idleMs?: number
 }

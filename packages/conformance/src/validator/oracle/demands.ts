@@ -13,7 +13,7 @@ export interface Place {
 }
 
 /** A kind of constraint on an element: where it is possible, and its elements of a differential. */
-export interface Demand {
+interface Demand {
   readonly fits: (place: Place) => boolean
   readonly make: (place: Place, random: Random) => readonly JsonObject[]
 }

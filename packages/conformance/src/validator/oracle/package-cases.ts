@@ -37,7 +37,7 @@ export function packageOrigins(): readonly Planned[] {
 }
 
 /** A resource, and the changes by each damage at places that the seed selects. */
-export async function damagedInstance(name: string, resource: JsonObject): Promise<Origin> {
+async function damagedInstance(name: string, resource: JsonObject): Promise<Origin> {
   const sites = await sitesOf(specification, resource)
   const runs = [...INSTANCE_DAMAGES].flatMap(([change, damage]): readonly Run[] => {
     const edits = sites.flatMap((site) => damage(site)).map((edit, index) => ({ edit, rank: rankOf(`${SEED} ${name} ${change} ${index}`) }))

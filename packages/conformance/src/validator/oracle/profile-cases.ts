@@ -10,7 +10,7 @@ const MOST_ELEMENTS = 4
 const URL = 'http://oracle.test/StructureDefinition/'
 
 /** An example, and the inputs for creating its profiles. */
-export interface ProfileInput {
+interface ProfileInput {
   readonly specification: Specification
   readonly seed: number
   readonly name: string

@@ -3,7 +3,7 @@ import type { StratumValue } from '../tally.js'
 import { compareText, isBefore, type SumOfValue } from './sums.js'
 
 /** Adds up supplemental data, or a risk adjustment factor, of subjects, in any order. */
-export interface SupplementTotal {
+interface SupplementTotal {
   /** Adds the values of a subject, by their keys. */
   add(subject: string, values: ReadonlyMap<string, StratumValue>): void
   /** Adds the values of other subjects. */

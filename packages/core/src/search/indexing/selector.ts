@@ -19,13 +19,13 @@ import type { DirectPath } from './direct-path.js'
 import { shapeFinder, type KnownShape, type Shape } from './shapes.js'
 
 /** Returns the values, as JSON, that an expression finds from the root of a resource or from an item found before. */
-export type ValuesOf = (expression: string, from?: Item) => readonly unknown[]
+type ValuesOf = (expression: string, from?: Item) => readonly unknown[]
 
 /**
  * Evaluates the expressions of search parameters: each is compiled once, and evaluated once for each place of a resource. A value that two branches
  * of a union find is returned twice.
  */
-export interface Selector {
+interface Selector {
   /** Creates the selection for a resource. @param typeOf Returns the type of the target of a fragment (`#m`). */
   ofResource(root: FhirNode, typeOf: TypeOf): Selection
 }

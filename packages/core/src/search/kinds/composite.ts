@@ -10,7 +10,7 @@ import { kindOf } from './registry.js'
  *
  * @see https://hl7.org/fhir/R4/search.html#composite
  */
-export interface TupleComponent {
+interface TupleComponent {
   readonly type: string
   readonly targets: readonly string[]
 }

@@ -42,7 +42,7 @@ export function rangeBounds(low: unknown, high: unknown): Interval | undefined {
 }
 
 /** A number as written in a search. */
-export interface WrittenNumber {
+interface WrittenNumber {
   readonly value: number
   /** The numbers that round to it: from `low` up to, but not including, `high`. */
   readonly rounded: Interval

@@ -21,7 +21,7 @@ export interface SeveralScope {
 }
 
 /** The requested page of the matches of several types. */
-export interface SeveralCut {
+interface SeveralCut {
   /** Maximum number of resources in the page. */
   readonly limit: number
   /** As `SearchQuery.maxBytes`. Default: no limit. */

@@ -18,7 +18,7 @@ import { propertyTexts, searchedTexts } from './concept-index.js'
 import { hasWord, wordsIn } from './text-index.js'
 
 /** Returns the provider for a version; without a version the current one; `undefined` for an unknown version. */
-export type SystemSource = (version?: string) => CodeSystemProvider | undefined
+type SystemSource = (version?: string) => CodeSystemProvider | undefined
 
 /** Finds the computed code system with this url in the context; `undefined` when there is none. */
 export async function computedSystem(ctx: OperationContext, url: string): Promise<SystemSource | undefined> {

@@ -4,7 +4,7 @@ import { keptLately } from '../memo.js'
 import type { Work } from '../../work/index.js'
 
 /** A depth-first numbering of concepts. */
-export interface DepthFirst {
+interface DepthFirst {
   /** The old number by new number. */
   readonly order: Uint32Array
   readonly hierarchy: Hierarchy

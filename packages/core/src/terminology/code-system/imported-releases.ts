@@ -14,7 +14,7 @@ import type { ConceptStore, StoredSystem } from '../../storage/index.js'
 import { createMarks, type Marks } from '../memo.js'
 
 /** The imported versions of one code system. */
-export interface ImportedReleases {
+interface ImportedReleases {
   readonly versions: readonly string[]
   /** True if the version, or one that matches it, was imported. */
   has(version: string): boolean

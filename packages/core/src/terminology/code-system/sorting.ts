@@ -7,7 +7,7 @@ export interface Column {
 }
 
 /** Rows sorted by a number, ascending. */
-export interface CountingOrder {
+interface CountingOrder {
   readonly order: Uint32Array
   /** Start of the rows of each number; the last element is the end. */
   readonly starts: Uint32Array

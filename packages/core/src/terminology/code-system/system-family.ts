@@ -31,7 +31,7 @@ export interface SystemFamily {
 }
 
 /** Options of `systemFamily`. */
-export interface FamilyOptions {
+interface FamilyOptions {
   /** Canonicals, with or without version, of the supplements to use. */
   readonly supplements: readonly string[]
 }
@@ -152,7 +152,7 @@ export interface SystemChoice {
 }
 
 /** The versions in an include and in the validated value, and the rules. */
-export interface ChoiceInput {
+interface ChoiceInput {
   readonly include?: string | undefined
   readonly value?: string | undefined
   readonly rules: VersionRules

@@ -8,7 +8,7 @@ import { codeFinder, collected, displayColumns, orderOver } from './display-orde
 import { FAR, wordPostings, type WordPostings } from './word-postings.js'
 
 /** Finds concepts by words of their texts. */
-export interface TextIndex {
+interface TextIndex {
   /** Returns the concepts with a text in which the filter word is the beginning of a word. */
   find(word: FilterWord): Bitmap
   /** Returns the words with this beginning. */

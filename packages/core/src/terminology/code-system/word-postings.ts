@@ -23,7 +23,7 @@ export interface WordPostings {
 }
 
 /** Folded texts of one concept. */
-export interface FoldedTexts {
+interface FoldedTexts {
   readonly display: string
   readonly others: readonly string[]
 }

@@ -11,7 +11,7 @@ import type { Work } from '../../work/index.js'
 import { codesText, filterText, locationOf, partText, versionStep } from './steps.js'
 
 /** An include or exclude with its codes. */
-export interface ListedPart {
+interface ListedPart {
   readonly scope: TerminologyScope
   readonly part: PartPlan
   readonly segments: readonly Segment[]

@@ -67,7 +67,7 @@ function versionsText(versions: readonly string[]): string {
 }
 
 /** How a request names its value set. */
-export interface NamedAs {
+interface NamedAs {
   readonly valueSet?: object | undefined
   readonly url?: string | undefined
   readonly valueSetVersion?: string | undefined

@@ -16,7 +16,7 @@ import { discriminatorSteps } from './discriminator-path.js'
 import { ADDITIONAL_BINDINGS, ALLOWED_UNITS, extensionValue, valueIn, valueRuleOf } from './value-rule.js'
 
 /** The parts of a path such as `Observation.valueQuantity`: the name of the choice element, without `[x]`, and one of its types. */
-export type ChoicePath = { readonly name: string; readonly type: string }
+type ChoicePath = { readonly name: string; readonly type: string }
 
 /** The StructureDefinition being compiled. */
 export interface ProfileSource {

@@ -35,7 +35,7 @@ export interface Report {
 export type Help = Pick<Report, 'hint' | 'fix'>
 
 /** A reserved position in the order of findings, to be filled later. */
-export interface FindingSection {
+interface FindingSection {
   /** Places the findings of `work` here. Returns a promise only if the work does not complete synchronously. */
   readonly fill: (work: () => Promise<void> | undefined) => Promise<void> | undefined
 }
@@ -59,7 +59,7 @@ export interface FindingSink {
 type Findings = (Finding | Findings)[]
 
 /** Options of `createSink`. */
-export interface SinkOptions {
+interface SinkOptions {
   /** Finds line and column; absent when these are not requested. */
   readonly places?: Positions | undefined
   /** Whether a finding is accepted and therefore not reported. */

@@ -63,7 +63,7 @@ export interface RunPolicy {
 export type Checks = 'all' | 'structure'
 
 /** The place of a value that has a quick check. */
-export interface QuickCheckPlace {
+interface QuickCheckPlace {
   /** The type of the object that holds the value. */
   readonly parent: TypeDefinition
   /** The ElementDefinitions of the value. */
@@ -143,7 +143,7 @@ export interface QuickCheckState {
 }
 
 /** Whether there is anything to check in a value. */
-export type WhenTest = (value: unknown, run: Run) => boolean
+type WhenTest = (value: unknown, run: Run) => boolean
 
 /** A rule on nodes of some types, beyond what their ElementDefinitions say. */
 export interface NodeRule {

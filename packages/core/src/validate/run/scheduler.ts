@@ -22,7 +22,7 @@ export interface Scheduler {
 export type Task = () => Work<void> | Promise<void> | void
 
 /** The scheduler of one walk. */
-export interface WalkScheduler {
+interface WalkScheduler {
   readonly scheduler: Scheduler
   /** Runs all scheduled tasks, and those that they schedule. Returns a promise only if they do not complete synchronously. */
   readonly finish: () => Promise<void> | undefined

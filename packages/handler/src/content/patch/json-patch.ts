@@ -120,7 +120,7 @@ type JsonOperationName = 'add' | 'remove' | 'replace' | 'move' | 'copy' | 'test'
 const NAMES: readonly JsonOperationName[] = ['add', 'remove', 'replace', 'move', 'copy', 'test']
 
 /** An operation of a JSON Patch. */
-export interface JsonOperation {
+interface JsonOperation {
   readonly op: JsonOperationName
   /** Position in the patch, from 0. */
   readonly index: number

@@ -4,7 +4,7 @@ import { OperationError } from 'fhir-ops/errors'
 import type { Condition } from 'fhir-ops/storage'
 
 /** All resources of the type `member` in the compartment of one resource. */
-export interface Compartment {
+interface Compartment {
   readonly type: string
   readonly id: string
   readonly member: string

@@ -25,7 +25,7 @@ type Values = readonly StratumValue[]
 type ReadValues = (member: string) => Promise<ReadonlyMap<string, Values>>
 
 /** Divides populations, given with their members, by the members' values, in the order in which these occur. */
-export type DivideByValues = (populations: readonly Tally[]) => Promise<readonly Stratum[]>
+type DivideByValues = (populations: readonly Tally[]) => Promise<readonly Stratum[]>
 
 /**
  * Compiles the FHIRPath criteria of a stratifier.

@@ -25,7 +25,7 @@ export interface DeclaredProperty {
 }
 
 /** The codes of a property: those of the code system itself, or of a value set. */
-export interface PropertyCodes {
+interface PropertyCodes {
   readonly valueSet?: CodeList
   /** The severity of a code that is not among these. */
   readonly severity: 'error' | 'warning'

@@ -24,7 +24,7 @@ export const STRING_MARKUP: FindingDefinition = defineFinding(
 )
 const STRING_CONTROL: FindingDefinition = defineFinding('string-control', 'warning', 'invalid', 'Remove the invisible characters.')
 /** A text with an unpaired surrogate or U+0000. */
-export const STRING_ENCODING: FindingDefinition = defineFinding(
+const STRING_ENCODING: FindingDefinition = defineFinding(
   'string-encoding',
   'error',
   'invalid',

@@ -155,7 +155,7 @@ function notePayload({ run, bundle }: SignedBundle, payload: JsonObject | undefi
 }
 
 /** A JWS in compact form with a readable header. */
-export interface Jws {
+interface Jws {
   readonly header: JsonObject
   /** The three parts as they were sent, in base64url; the payload is empty if it is detached. */
   readonly protected: string
@@ -167,12 +167,12 @@ export interface Jws {
 const ALGORITHMS: readonly string[] = [256, 384, 512].flatMap((bits) => [`RS${bits}`, `PS${bits}`, `ES${bits}`])
 
 /** Whether signatures of an algorithm are verified. */
-export function isVerified(algorithm: string): boolean {
+function isVerified(algorithm: string): boolean {
   return ALGORITHMS.includes(algorithm)
 }
 
 /** Reads a JWS in compact form; `undefined` when the text is not one. */
-export function readJws(text: string): Jws | undefined {
+function readJws(text: string): Jws | undefined {
   const [start = '', payload = '', signature = '', ...rest] = text.split('.', 4)
   if (signature === '' || rest.length > 0 || ![start, payload, signature].every(isBase64Url)) return undefined
   const header = headerIn(start)
@@ -189,7 +189,7 @@ function headerIn(start: string): JsonObject | undefined {
 }
 
 /** Whether a text has the parts of a JWS, with a header that names an algorithm. */
-export function hasJwsHeader(text: string): boolean {
+function hasJwsHeader(text: string): boolean {
   const [start = '', ...rest] = text.split('.', 4)
   return rest.length === 2 && headerIn(start)?.['alg'] !== undefined
 }
@@ -206,7 +206,7 @@ function isBase64Url(text: string): boolean {
  * @returns A sentence; `undefined` when there is no problem.
  * @see https://www.rfc-editor.org/rfc/rfc7515#section-4.1.11 and https://www.rfc-editor.org/rfc/rfc7797#section-6
  */
-export function criticalProblem({ header }: Jws): string | undefined {
+function criticalProblem({ header }: Jws): string | undefined {
   const { crit } = header
   const names = Array.isArray(crit) ? crit.map(String) : []
   const unknown = names.filter((name) => name !== 'b64').map(quoted)
@@ -225,7 +225,7 @@ export function criticalProblem({ header }: Jws): string | undefined {
  * @param certificate X.509, in base64 of DER.
  * @returns Why it does not verify, in a sentence; `undefined` when the key has signed it.
  */
-export async function verifyProblem(jws: Jws, certificate: string, content: string): Promise<string | undefined> {
+async function verifyProblem(jws: Jws, certificate: string, content: string): Promise<string | undefined> {
   const algorithm = stringAt(jws.header, 'alg') ?? ''
   const pem = `-----BEGIN CERTIFICATE-----\n${certificate}\n-----END CERTIFICATE-----`
   const key = await importX509(pem, algorithm).catch(() => undefined)
@@ -244,7 +244,7 @@ function payloadOf({ header, payload }: Jws, content: string): string | Uint8Arr
 }
 
 /** The JSON object in the payload of a JWS; `undefined` when there is none. */
-export function payloadJson({ payload }: Jws): JsonObject | undefined {
+function payloadJson({ payload }: Jws): JsonObject | undefined {
   try {
     const json: unknown = JSON.parse(new TextDecoder().decode(decode(payload)))
     return isObject(json) ? json : undefined
@@ -254,7 +254,7 @@ export function payloadJson({ payload }: Jws): JsonObject | undefined {
 }
 
 /** Whether the payload of a JWS is this content. */
-export function isPayload({ payload }: Jws, content: string): boolean {
+function isPayload({ payload }: Jws, content: string): boolean {
   return payload === encode(content)
 }
 

@@ -109,7 +109,7 @@ async function digestProblems({ references, properties }: XmlSignature, content:
 }
 
 /** A reference in an XML signature: the digest of something that is signed. */
-export interface XmlReference {
+interface XmlReference {
   readonly uri: string
   readonly type: string | undefined
   readonly digestMethod: string
@@ -117,7 +117,7 @@ export interface XmlReference {
 }
 
 /** An XML signature, as far as its parts are present. */
-export interface XmlSignature {
+interface XmlSignature {
   readonly signedInfo: XmlElement | undefined
   readonly references: readonly XmlReference[]
   readonly algorithm: string
@@ -129,7 +129,7 @@ export interface XmlSignature {
 }
 
 /** @see https://www.w3.org/TR/xmldsig-core1/ and ETSI EN 319 132-1 */
-export function readSignature(root: XmlElement): XmlSignature {
+function readSignature(root: XmlElement): XmlSignature {
   const signedInfo = elementAlong(root, 'SignedInfo')
   const value = elementAlong(root, 'SignatureValue')
   return {
@@ -153,7 +153,7 @@ function readReference(reference: XmlElement): XmlReference {
 }
 
 /** Removes white space, because base64 may be written in lines. */
-export function withoutSpace(text: string): string {
+function withoutSpace(text: string): string {
   return text.replaceAll(/\s/g, '')
 }
 
@@ -172,25 +172,25 @@ const CANONICALIZATIONS: ReadonlyMap<string, CanonicalXmlMethod> = new Map([
 const ALGORITHM = /^http:\/\/www\.w3\.org\/2001\/04\/xmldsig-more#(rsa|ecdsa)-sha(256|384|512)$/
 
 /** True for an algorithm with a shared secret, which proves nothing about the signer. */
-export function provesNothing({ algorithm }: XmlSignature): boolean {
+function provesNothing({ algorithm }: XmlSignature): boolean {
   return /#hmac-/.test(algorithm)
 }
 
 /** The URI of a method that is not supported; `undefined` when the signature can be verified. SHA-1 is not supported, because it can be forged. */
-export function unsupportedMethod({ algorithm, canonicalization, references }: XmlSignature): string | undefined {
+function unsupportedMethod({ algorithm, canonicalization, references }: XmlSignature): string | undefined {
   if (!ALGORITHM.test(algorithm)) return algorithm
   if (!CANONICALIZATIONS.has(canonicalization)) return canonicalization
   return references.find(({ digestMethod }) => !DIGESTS.has(digestMethod))?.digestMethod
 }
 
 /** Whether a content has the digest that a reference states. */
-export async function hasDigest({ digestMethod, digest }: XmlReference, content: string): Promise<boolean> {
+async function hasDigest({ digestMethod, digest }: XmlReference, content: string): Promise<boolean> {
   const octets = await crypto.subtle.digest(DIGESTS.get(digestMethod) ?? '', new TextEncoder().encode(content))
   return digest === btoa(String.fromCharCode(...new Uint8Array(octets)))
 }
 
 /** Whether an element has the digest that a reference states, in either canonical form: without transforms, the specification and its users differ. */
-export async function hasDigestOf(reference: XmlReference, element: XmlElement): Promise<boolean> {
+async function hasDigestOf(reference: XmlReference, element: XmlElement): Promise<boolean> {
   return (
     (await hasDigest(reference, canonicalElement(element, 'exclusive'))) ||
     (await hasDigest(reference, canonicalElement(element, 'inclusive')))
@@ -202,7 +202,7 @@ export async function hasDigestOf(reference: XmlReference, element: XmlElement):
  *
  * @param certificate X.509, in base64 of DER.
  */
-export async function isSignedBy({ signedInfo, algorithm, canonicalization, value }: XmlSignature, certificate: string): Promise<boolean> {
+async function isSignedBy({ signedInfo, algorithm, canonicalization, value }: XmlSignature, certificate: string): Promise<boolean> {
   const [, kind, bits] = ALGORITHM.exec(algorithm) ?? []
   const method = CANONICALIZATIONS.get(canonicalization)
   if (signedInfo === undefined || method === undefined || kind === undefined || value === undefined) return false

@@ -33,7 +33,7 @@ export function idOf({ node, path }: Pick<ElementCheck, 'node' | 'path'>): strin
 }
 
 /** A slice of a choice for one of its types. */
-export interface TypeSlice {
+interface TypeSlice {
   /** Such as `valueQuantity`. */
   readonly name: string
   /** Id of the sliced element. */

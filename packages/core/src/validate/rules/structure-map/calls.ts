@@ -56,7 +56,7 @@ export function groupsOf(map: JsonObject): readonly Callable[] {
 const DEFAULT_GROUP = { name: 'DefaultMappingGroupAnonymousAlias', variable: 'vvv' }
 
 /** The place of a rule that calls groups. */
-export interface CallPlace {
+interface CallPlace {
   readonly callables: Callables
   readonly scope: Scope
 }

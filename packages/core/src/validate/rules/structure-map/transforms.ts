@@ -70,7 +70,7 @@ interface Parameter {
 }
 
 /** The place of a transform. */
-export interface TransformPlace {
+interface TransformPlace {
   readonly map: FhirNode
   readonly scope: Scope
   /** The element that is written to, if it is known. */
