@@ -168,11 +168,11 @@ const AS_PROPERTY: ReadonlyMap<string, readonly ['order' | 'label' | 'weight', '
 ])
 
 /** Properties that result from extensions of a concept: code to uri. */
-export const EXTENSION_PROPERTIES = {
+export const EXTENSION_PROPERTIES: Readonly<Record<'order' | 'label' | 'weight', string>> = {
   order: `${CONCEPT_PROPERTIES}#order`,
   label: `${CONCEPT_PROPERTIES}#label`,
   weight: `${CONCEPT_PROPERTIES}#itemWeight`,
-} as const
+}
 
 /**
  * Returns the extensions of an entry; later elements override earlier ones.

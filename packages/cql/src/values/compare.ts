@@ -1,5 +1,13 @@
-import { compareDecimals, decimalOfInteger, type Decimal } from './decimal.js'
-import { scaledDecimal } from './factor.js'
+import {
+  compareDecimals,
+  decimalOfInteger,
+  type Decimal,
+  bigOf,
+  decimalOfUnits,
+  placesOf,
+  roundedQuotient,
+  significantLength,
+} from './decimal.js'
 import { DAY, HOUR, SECOND, fieldsAt, type Fields, type Precision, type Temporal } from './temporal.js'
 import { compareTemperatures } from './temperature.js'
 import { factorBetween, type UnitConversion } from './units.js'
@@ -117,4 +125,59 @@ function orderOf(value: number): -1 | 0 | 1 {
 
 function sign<T extends number | string | bigint>(a: T, b: T): -1 | 0 | 1 {
   return a < b ? -1 : a > b ? 1 : 0
+}
+
+/** A factor between units, as a quotient of integers. */
+interface Fraction {
+  readonly above: bigint
+  readonly below: bigint
+}
+
+/** Maximum number of factors that are kept as fractions. A library names few units. */
+const MAX_KEPT = 1_000
+const kept = new Map<number, Fraction>()
+
+/** Multiplies a decimal by a factor between units, rounded to 8 places; `undefined` if the result is too large, or the factor is 0 or not finite. */
+function scaledDecimal({ units, places }: Decimal, factor: number): Decimal | undefined {
+  if (!Number.isFinite(factor) || !Number.isFinite(1 / factor)) return undefined
+  const { above, below } = fractionOf(factor)
+  const scaled = roundedQuotient(bigOf(units) * above, below)
+  return decimalOfUnits(scaled, Math.max(places, placesOf(scaled)))
+}
+
+/** The factor as an exact fraction. If decimal digits cannot express it (an hour is 1/24 of a day), those of its reciprocal often can. */
+function fractionOf(factor: number): Fraction {
+  const known = kept.get(factor)
+  if (known !== undefined) return known
+  const [direct, inverse] = [scientific(factor), scientific(1 / factor)]
+  const fraction = inverse.digits.length < direct.digits.length ? reciprocal(quotientOf(inverse)) : quotientOf(direct)
+  if (kept.size >= MAX_KEPT) kept.clear()
+  kept.set(factor, fraction)
+  return fraction
+}
+
+/** Number of digits of a factor that are exact in spite of rounding. */
+const DIGITS = 14
+
+interface Scientific {
+  /** Without trailing zeros. */
+  readonly digits: string
+  /** The power of ten by which the digits are multiplied. */
+  readonly exponent: number
+}
+
+function scientific(value: number): Scientific {
+  const [mantissa = '', exponent = '0'] = value.toExponential(DIGITS - 1).split('e')
+  const [whole = '', fraction = ''] = mantissa.split('.')
+  const places = significantLength(fraction)
+  return { digits: whole + fraction.slice(0, places), exponent: Number(exponent) - places }
+}
+
+function quotientOf({ digits, exponent }: Scientific): Fraction {
+  const whole = BigInt(digits)
+  return exponent >= 0 ? { above: whole * 10n ** BigInt(exponent), below: 1n } : { above: whole, below: 10n ** BigInt(-exponent) }
+}
+
+function reciprocal({ above, below }: Fraction): Fraction {
+  return { above: below, below: above }
 }

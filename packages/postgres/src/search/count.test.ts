@@ -5,7 +5,7 @@ import pg from 'pg'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { rounds, SEED } from '../../../../test/effort.js'
 import { testDatabase, type TestSchema } from '../../test/test-database.js'
-import { keptCounts } from './kept-counts.js'
+import { keptCounts } from '../resources/storage.js'
 import { openPostgres, type PostgresDatabase } from '../index.js'
 
 const database = await testDatabase({ fsync: 'off' })

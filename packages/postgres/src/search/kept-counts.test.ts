@@ -2,7 +2,7 @@ import { memoryStorage } from 'fhir-ops/memory'
 import { CONTAINED_PARAM, containedType, type Condition, type PutEntry, type SearchQuery } from 'fhir-ops/storage'
 import { beforeEach, expect, it } from 'vitest'
 import { basic, byCode } from '../../../core/test/basics.js'
-import { keptCounts } from './kept-counts.js'
+import { keptCounts } from '../resources/storage.js'
 
 const storage = memoryStorage()
 const counted: SearchQuery[] = []
