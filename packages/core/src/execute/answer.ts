@@ -36,7 +36,7 @@ export async function answerOf(returned: unknown, { outputBytes, pace }: AnswerO
 }
 
 /** Options of `answerOf`. */
-export interface AnswerOptions {
+interface AnswerOptions {
   readonly outputBytes: number
   /** Pace at which the answer is written, if it is plain data; a value of the host, which may have a `toJSON`, is written in one go. */
   readonly pace?: Pace | undefined
