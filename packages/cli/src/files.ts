@@ -1,6 +1,6 @@
 import { OperationError } from 'fhir-ops/errors'
 import { decodeUtf8 } from 'fhir-ops/internal/text'
-import { existsSync, type Stats } from 'node:fs'
+import type { Stats } from 'node:fs'
 import { mkdir, readFile, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { getSystemErrorMessage } from 'node:util'
@@ -109,9 +109,15 @@ export async function* refusingPacked(
   }
 }
 
-/** Creates a folder and its parents. (With `recursive`, `mkdir` never ends below /proc, where nothing can be created.) */
+/**
+ * Creates a folder and its parents. (With `recursive`, `mkdir` never ends below /proc, where nothing can be created.)
+ *
+ * @throws {OperationError} `parameter-value` for the path of a file.
+ */
 export async function makeFolder(folder: string): Promise<void> {
-  if (existsSync(folder)) return
+  const found = await statOf(folder)
+  if (found?.isDirectory() === true) return
+  if (found !== undefined) throw new OperationError('parameter-value', `${folder} is a file: name a folder.`)
   await makeFolder(dirname(folder))
   await mkdir(folder)
 }

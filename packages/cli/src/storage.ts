@@ -4,6 +4,7 @@ import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
 import type { OperationContext } from 'fhir-ops/context'
 import type { ConceptStore, Indexer, SessionStore, Storage } from 'fhir-ops/storage'
 import type { PostgresDatabase } from '@fhir-ops/postgres'
+import { unreadable } from './files.js'
 
 /** Which storage to open, and for what. */
 export interface StorageOptions {
@@ -55,8 +56,8 @@ export async function openStorage({
   }
   const database = postgresUrl(option)
   if (database !== undefined) return openPostgresUrl(database, { toFill })
-  const upstream = option.replace(/^http:(?=https?:)/, '')
-  if (isPlainAddress(upstream)) {
+  const upstream = upstreamAddress(option)
+  if (upstream !== undefined) {
     const { httpStorage } = await import('@fhir-ops/http')
     return beside(httpStorage({ baseUrl: upstream, callerToken, callerSignal }))
   }
@@ -116,14 +117,33 @@ async function openPostgresUrl(url: string, { toFill }: { readonly toFill: boole
     return await named(hostAndDatabase(url), () => (toFill ? openPostgresToFill(pool) : openPostgres(pool)))
   } catch (error) {
     await pool.end()
-    throw error
+    throw wrongUrl(error) ?? error
   }
+}
+
+/** Converts errors of reading the URL, and files that it names, which the driver does only when it connects. */
+function wrongUrl(error: unknown): OperationError | undefined {
+  let cause = error
+  while (cause instanceof OperationError) cause = cause.cause
+  if (!(cause instanceof Error && 'code' in cause)) return undefined
+  if (cause.code === 'ERR_INVALID_URL')
+    return new OperationError(
+      'parameter-value',
+      '--storage is not a valid postgres:URL: in user and password, special characters are percent-encoded (/ as %2F), and a port is at most 65535.',
+    )
+  return 'syscall' in cause && cause.syscall === 'open' && 'path' in cause ? unreadable(String(cause.path), cause) : undefined
 }
 
 /** Returns the name of a storage for messages; `undefined` if it has none. */
 export function placeOfStorage(option: string): string | undefined {
   const database = postgresUrl(option)
-  return sqliteFile(option) ?? (database === undefined ? undefined : hostAndDatabase(database))
+  return sqliteFile(option) ?? (database === undefined ? upstreamAddress(option) : hostAndDatabase(database))
+}
+
+/** Returns the address in `http:URL`, or the option itself if it is such an address. */
+function upstreamAddress(option: string): string | undefined {
+  const address = option.replace(/^http:(?=https?:)/, '')
+  return isPlainAddress(address) ? address : undefined
 }
 
 /** Returns host and database of a URL, without user and password. */

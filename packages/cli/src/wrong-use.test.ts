@@ -233,6 +233,32 @@ describe('what a command answers to in particular', () => {
       1,
       'error: postgres://127.0.0.1:1/clinic: The database cannot be reached.',
     ],
+    ...['postgres://me:secret@127.0.0.1:99999/clinic', 'postgres://me:se/cret@127.0.0.1/clinic'].map(
+      (url): [string, readonly string[], number, string] => [
+        `a database whose URL is wrong: ${url}`,
+        ['load', file('patient.json'), '--storage', url],
+        2,
+        'error: --storage is not a valid postgres:URL',
+      ],
+    ),
+    [
+      'a certificate that is not there',
+      ['load', file('patient.json'), '--storage', `postgres://127.0.0.1:1/clinic?sslmode=verify-full&sslrootcert=${file('none.pem')}`],
+      2,
+      `${file('none.pem')} cannot be read`,
+    ],
+    [
+      'a socket that is not there',
+      ['load', file('patient.json'), '--storage', `postgres:///clinic?host=${file('none')}`],
+      1,
+      'The database cannot be reached.',
+    ],
+    [
+      'a server that is not there',
+      ['lookup', 'a', '--system', 'http://a.example/none', '--storage', 'http://127.0.0.1:1/fhir'],
+      1,
+      'error: http://127.0.0.1:1/fhir: The upstream FHIR server cannot be reached.',
+    ],
     ['a misspelt measure', ['evaluate', 'heart-rate-cout', ...PERIOD, ...CONTENT], 1, "Did you mean 'heart-rate-count'?"],
     [
       'a part of a measure that is not JSON',
@@ -368,6 +394,18 @@ describe('what a command answers to in particular', () => {
       `error: Copying ${file('a.db')} to /proc/copy.db: The database file cannot be opened`,
     ],
     ['a folder as database', ['check', '--storage', `sqlite:${file('folder')}`], 2, `${file('folder')} is a folder: name a file in it.`],
+    [
+      'an export to a file',
+      ['export', '--out', file('text.txt'), '--storage', `sqlite:${file('a.db')}`],
+      2,
+      'text.txt is a file: name a folder.',
+    ],
+    [
+      'an export to a link to itself',
+      ['export', '--out', file('loop.json'), '--storage', `sqlite:${file('a.db')}`],
+      2,
+      'too many symbolic links',
+    ],
     ['an export to nowhere', ['export', '--out', '/proc/none/out', '--storage', `sqlite:${file('a.db')}`], 1, '/proc/none cannot be used'],
     ['an export of a misspelt type', ['export', '--type', 'Patiant', '--storage', `sqlite:${file('a.db')}`], 2, "Did you mean 'Patient'?"],
     [
