@@ -32,6 +32,8 @@ beforeAll(async () => {
   symlinkSync('loop.json', file('loop.json'))
   for (const name of ['secret.json', 'secret.tgz']) writeFileSync(file(name), '', { mode: 0 })
   mkdirSync(file('locked'), { mode: 0 })
+  mkdirSync(file('guide'))
+  writeFileSync(file('guide/package.json'), '{')
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
@@ -365,6 +367,7 @@ describe('what a command answers to in particular', () => {
     ['a link that leads nowhere but to itself', ['validate', file('loop.json')], 2, 'loop.json cannot be read: too many symbolic links'],
     ['such a link to a package', ['ig', file('loop.json')], 2, 'loop.json cannot be read: too many symbolic links'],
     ['a list of files in one argument', ['validate', 'a/b.json\n'.repeat(10_000)], 2, 'There is no file or folder a/b.json'],
+    ['a package whose manifest is not JSON', ['ig', file('guide')], 1, `error: ${file('guide')}: The package's file`],
     ['an empty name of a package', ['ig', ''], 2, "There is no file or folder ''."],
     ['the address of a package', ['ig', 'https://a.example/package.tgz'], 2, 'nothing is downloaded'],
     ['an empty name of a suppression file', ['validate', file('patient.json'), '--suppress', ''], 2, "'' cannot be read"],

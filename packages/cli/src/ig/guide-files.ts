@@ -8,6 +8,7 @@ import { basename, dirname, join } from 'node:path'
 import { noFile, statOf, unreadable } from '../files.js'
 import { parsedJson } from '../json-fault.js'
 import type { Source } from '../load/sources.js'
+import { named } from '../storage.js'
 
 const MANIFEST = 'package.json'
 /** Paths in the folder `package`: definitions are next to the manifest, examples in a folder of their own. */
@@ -87,7 +88,7 @@ async function definitionsBelow(root: string, files: PackageFolder['files']): Pr
  * @throws {OperationError} `body-invalid` if there is none; `body-structure` if the package is for another FHIR release than R4.
  */
 async function manifestOf({ path, files }: PackageFolder): Promise<PackageManifest> {
-  for await (const { text } of files((name) => name === MANIFEST)) return readManifest(text)
+  for await (const { text } of files((name) => name === MANIFEST)) return named(path, async () => readManifest(text))
   throw new OperationError('body-invalid', `${path} is not a FHIR package: it has no package.json.`)
 }
 
