@@ -86,6 +86,7 @@ describe.each(SHELLS.map((shell) => ({ shell })))('$shell (needs $shell)', ({ sh
     ['fhir-ops expand http://example.org --fil', 'fhir-ops expand http://example.org --filter'],
     ['fhir-ops completion fi', 'fhir-ops completion fish'],
     ['fhir-ops help subs', 'fhir-ops help subsumes'],
+    ['fhir-ops help token cr', 'fhir-ops help token create'],
     ['fhir-ops --vers', 'fhir-ops --version'],
     ['fhir-ops validate res', 'fhir-ops validate resource.json'],
     ['fhir-ops token create cr', 'fhir-ops token create create.json'],

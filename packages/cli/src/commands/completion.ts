@@ -40,10 +40,15 @@ function scriptFor(shell: (typeof SHELLS)[number], commands: readonly Command[])
   const all: readonly Completed[] = [
     { words: 'fhir-ops', offered: [...named, { word: 'help', description: 'Help about a command.' }], options: ['--help', '--version'] },
     { words: 'fhir-ops help', offered: named, options: [] },
+    ...commands.filter((command) => command.commands.length > 0).map(helpAbout),
     ...commands.flatMap((command) => completedIn('fhir-ops', command)),
   ]
   if (shell === 'bash') return bash(all)
   return shell === 'zsh' ? zsh(all) : fish(all)
+}
+
+function helpAbout(command: Command): Completed {
+  return { words: `fhir-ops help ${command.name()}`, offered: command.commands.map(offeredOf), options: [] }
 }
 
 function completedIn(before: string, command: Command): readonly Completed[] {
