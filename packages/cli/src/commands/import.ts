@@ -152,6 +152,11 @@ async function importInto({ system, run }: Import, options: TargetOptions, io: I
   } finally {
     await close()
     // An import that has begun has a work file until it is done.
-    if (made !== undefined && !isImported && !existsSync(work)) await rm(made)
+    if (made !== undefined && !isImported && !existsSync(work)) await removeDatabase(made)
   }
+}
+
+/** Removes a SQLite file with its log and index of the log, which remain if another thread is still closing its connection. */
+async function removeDatabase(file: string): Promise<void> {
+  for (const suffix of ['', '-wal', '-shm']) await rm(`${file}${suffix}`, { force: true })
 }
