@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -35,7 +35,11 @@ beforeAll(async () => {
   mkdirSync(file('guide'))
   writeFileSync(file('guide/package.json'), '{')
 })
-afterAll(() => rmSync(folder, { recursive: true }))
+afterAll(() => {
+  // A user other than root cannot remove what it cannot list.
+  chmodSync(file('locked'), 0o700)
+  rmSync(folder, { recursive: true })
+})
 
 const silent = { out: () => {}, err: () => {}, stdin: async () => '' }
 /** Every command that runs, but those whose own tests say what they answer to wrong use. */
