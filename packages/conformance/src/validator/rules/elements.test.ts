@@ -5,6 +5,7 @@ import { memoryStorage } from 'fhir-ops/memory'
 import { validate } from 'fhir-ops/validate'
 import { r4 } from '@fhir-ops/r4'
 import { findingsOf, issuesOf } from './findings-of.js'
+import { profileOn } from './profile-on.js'
 
 const ctx = createContext({ storage: memoryStorage(), ...r4() })
 const patient = (members: JsonObject): JsonObject => ({ resourceType: 'Patient', ...members })
@@ -205,4 +206,25 @@ test('each of two contained resources with the same id needs to be referred to',
     'error|duplicate contained Patient.contained[1]',
     'error|invalid contained Patient.contained[1]',
   ])
+})
+
+test.each<readonly [members: JsonObject, said: readonly string[]]>([
+  [{ status: ['final'] }, ['error array-not-allowed Observation.status', 'error too-few Observation']],
+  [{ status: null }, ['error null-not-allowed Observation.status', 'error too-few Observation']],
+  [{ status: { a: 1 } }, ['error too-few Observation', 'error empty-object Observation.status']],
+  [{ code: 'x' }, ['error too-few Observation', 'error object-expected Observation.code']],
+  [{ subject: 'Patient/p' }, ['error object-expected Observation.subject']],
+])('a required element that cannot be read from JSON is lacking: %j', async (members, said) => {
+  const observation = { resourceType: 'Observation', status: 'final', code: { text: 'x' }, ...members }
+  expect(await findingsOf(observation, [], /^(array|null|empty|object|too)-/)).toEqual(said)
+})
+
+test.each<readonly [item: readonly unknown[], said: readonly string[]]>([
+  [[{ linkId: '1', type: 'display' }, 'x'], ['error object-expected Questionnaire.item[1]']],
+  [['x'], ['error too-few Questionnaire', 'error object-expected Questionnaire.item[0]']],
+])('items of a list that cannot be read from JSON do not count: %j', async (item, said) => {
+  const url = 'http://elements.test/form'
+  const profile = profileOn('Questionnaire', url, [{ id: 'Questionnaire.item', path: 'Questionnaire.item', min: 1 }])
+  const questionnaire = { resourceType: 'Questionnaire', meta: { profile: [url] }, status: 'draft', item }
+  expect(await findingsOf(questionnaire, [profile], /^(object-expected|too-few)$/)).toEqual(said)
 })

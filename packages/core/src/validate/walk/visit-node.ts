@@ -137,10 +137,18 @@ function visitMembers(run: Run, node: FhirNode, plan: Plan): void {
 
 function visitMember(run: Run, { node, holder }: NodeMembers, member: PlannedMember): void {
   const { slot } = member
-  if (run.checksTypes && !checkShape(run, node, { slot, holder })) return
+  if (run.checksTypes && !checkShape(run, node, { slot, holder })) return checkUnreadable(run, node, member)
   const nodes: FhirNode[] = []
   pushSlot(run.model, node, { slot, into: nodes })
   visitElement(run, { parent: node, slot, nodes, nulls: nullItems(run, { slot, holder }) }, member)
+}
+
+/**
+ * An array or null in place of a single value is none, so the element may be lacking. An object in place of an array is taken for its item, and a choice is
+ * there by its name.
+ */
+function checkUnreadable(run: Run, node: FhirNode, { slot, rules }: PlannedMember): void {
+  if (!slot.isCollection && !slot.isChoice) for (const rule of rules) checkCount(run, node, { rule, count: 0 })
 }
 
 /** True for the name of a primitive value's sibling, such as `_name`. */
@@ -184,7 +192,7 @@ function checkOnlyChoice(run: Run, node: FhirNode, { slot, choices }: { slot: El
 function visitElement(run: Run, element: ElementNodes, { rules, quickCheck: known }: PlannedMember): void {
   const { parent, slot, nodes } = element
   const quickCheck = run.policy.checks === 'all' && known !== 'never' && nodes.length > 1 ? known : undefined
-  for (const rule of rules) checkCount(run, parent, { rule, count: nodes.length })
+  for (const rule of rules) checkCount(run, parent, { rule, count: rule.min > 0 && !slot.isChoice ? readableIn(nodes) : nodes.length })
   const fitting = slot.isChoice ? rules.filter((rule) => checkType(run, element, rule)) : rules
   if (nodes.length > MAX_AT_ONCE || isEntryResource(element) || run.scheduler.isDue())
     run.scheduler.later(() => visitInPieces(run, { element, rules: fitting, quickCheck }))
@@ -192,6 +200,13 @@ function visitElement(run: Run, element: ElementNodes, { rules, quickCheck: know
     const slices = isSliced(fitting) ? finished(assignSlices(run, element, fitting)) : undefined
     visitNodes(run, { element, rules: fitting, quickCheck, slices, reportedNulls: 0 }, nodes)
   }
+}
+
+/** The number of nodes that are JSON objects or not as their types need. */
+function readableIn(nodes: readonly FhirNode[]): number {
+  let count = 0
+  for (const { type, value } of nodes) if (value === undefined || (type.kind === 'primitive') !== isObject(value)) count++
+  return count
 }
 
 function isSliced(rules: readonly ElementRule[]): boolean {
