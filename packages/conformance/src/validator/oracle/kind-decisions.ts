@@ -134,4 +134,54 @@ export const DECIDED_OF_KINDS: readonly ProbeDecision[] = [
     probes: /^kinds k2: signature\/\w+\/!!!$/,
     why: '[The payload of a JWS](https://www.rfc-editor.org/rfc/rfc7515#section-7.1) is text in base64url.',
   },
+  {
+    probes: /^siblings: trial\/\w+\/warn$/,
+    why: 'Theirs looks up languages on a terminology server only.',
+    isLimit: true,
+  },
+  {
+    probes: /^siblings: typesTwice\/|^siblings: form\/occurs\/(string|choice)\/|^siblings: form\/occurs\/group\/(1-2|2-undefined)\//,
+    why: 'Theirs finds no type if two types have the same code, takes as many answers as are allowed for too many or too few, and counts the answers of groups.',
+    isLimit: true,
+  },
+  {
+    probes: /^siblings: trial\/\w+\/refType$/,
+    why: `[targetProfile](${R4}/elementdefinition-definitions.html#ElementDefinition.type.targetProfile): a relative reference names the type of its target. Theirs looks at it if something resolves references.`,
+  },
+  {
+    probes: /^siblings: bundleMultiple\/searchset\//,
+    why: `[fullUrl](${R4}/bundle-definitions.html#Bundle.entry.fullUrl) may repeat with another meta.versionId, so a search may find several versions of what others refer to.`,
+  },
+  {
+    probes: /^siblings: (noReference\/idOnly|emptyObject\/codeId)$/,
+    why: `[ele-1](${R4}/element.html#Element): an element has a value or children besides its id.`,
+  },
+  {
+    probes: /^siblings: document(Entry|Slices)\/\w+\/narr$/,
+    why: `[Images](${R4}/narrative.html#id) that do not resolve are a warning here, so that the resource conforms to its profile.`,
+  },
+  {
+    probes: /^siblings: sliceOrder\/openAtEnd\//,
+    why: `[slicing.rules](${R4}/elementdefinition-definitions.html#ElementDefinition.slicing.rules): openAtEnd has what is in no slice at the end.`,
+  },
+  {
+    probes: /^siblings: noDiscriminator\//,
+    why: `[discriminator](${R4}/elementdefinition-definitions.html#ElementDefinition.slicing.discriminator) may be absent, which makes the content hard to process, but not invalid: an element is in the slice whose rules it meets. For theirs it is in none.`,
+  },
+  {
+    probes: /^siblings: score\//,
+    why: `[measureScore](${R4}/measurereport-definitions.html#MeasureReport.group.measureScore) depends on the scoring, and a cohort has none; a [group.code](${R4}/measurereport-definitions.html#MeasureReport.group.code) may be a text.`,
+  },
+  {
+    probes: /^siblings: form\/limit(Nested)?\/(text|date|attachment|reference)\//,
+    why: `[minLength, regex, maxValue, maxSize and referenceResource](${R4}/questionnaire-profiles.html#extensions) limit answers: also those of type text, a date as far as both state it, a size in megabytes, and a reference by the type that it names.`,
+  },
+  {
+    probes: /^siblings: form\/occurs\/group\/undefined-1\//,
+    why: `[repeats](${R4}/questionnaire-definitions.html#Questionnaire.item.repeats): a group occurs as often as its items, and maxOccurs limits that.`,
+  },
+  {
+    probes: /^siblings: form\/enable\/(boolean|quantity)\//,
+    why: `[operator](${R4}/questionnaire-definitions.html#Questionnaire.item.enableWhen.operator): a boolean has no order, so no comparison holds, and 5 mg are equal to 0.005 g.`,
+  },
 ]
