@@ -144,7 +144,7 @@ function visitMember(run: Run, { node, holder }: NodeMembers, member: PlannedMem
 }
 
 /**
- * An array or null in place of a single value is none, so the element may be lacking. An object in place of an array is taken for its item, and a choice is
+ * An array or null instead of a single value is none, so the element may be lacking. An object instead of an array is taken for its item, and a choice is
  * there by its name.
  */
 function checkUnreadable(run: Run, node: FhirNode, { slot, rules }: PlannedMember): void {
