@@ -1,5 +1,13 @@
 import { DatabaseSync } from 'node:sqlite'
-import type { Comparison, Condition, EntryTest, SearchQuery } from 'fhir-ops/storage'
+import {
+  scanResources,
+  type Comparison,
+  type Condition,
+  type EntryTest,
+  type PutEntry,
+  type ScanQuery,
+  type SearchQuery,
+} from 'fhir-ops/storage'
 import { describe, expect, it } from 'vitest'
 import { basic } from '../../../core/test/basics.js'
 import { sqliteStorage } from '../index.js'
@@ -8,7 +16,11 @@ function entry(param: string, ...all: readonly Comparison[]): EntryTest {
   return { kind: 'entry', param, all }
 }
 
-const CODE = entry('code', { field: 'system', op: 'eq', operand: 'http://loinc.org' }, { field: 'value', op: 'eq', operand: '1-1' })
+function codeOf(code: string): EntryTest {
+  return entry('code', { field: 'system', op: 'eq', operand: 'http://loinc.org' }, { field: 'value', op: 'eq', operand: code })
+}
+
+const CODE = codeOf('1-1')
 const DATE = entry('date', { field: 'low', op: 'ge', operand: 1 }, { field: 'high', op: 'le', operand: 2 })
 const EVERYTHING: Condition = { kind: 'and', conditions: [] }
 const INNER: SearchQuery = { type: 'Patient', where: CODE }
@@ -104,5 +116,28 @@ describe('searches are answered from indexes', () => {
       'SEARCH e USING PRIMARY KEY (resource=? AND param=?)',
       'SEARCH t USING COVERING INDEX resource_id (type=? AND id=?)',
     ])
+  })
+
+  it('pages of a scan: a condition that many times as many resources meet as the others is tested for each of these', async () => {
+    const { storage, plans } = await watched()
+    const withEntries = (id: string, code: string): PutEntry => ({
+      ...basic(id),
+      entries: [
+        { param: 'code', system: 'http://loinc.org', value: code },
+        { param: 'status', value: code === '2-2' ? 'draft' : 'final' },
+        { param: 'subject', system: 'Basic', value: 'one' },
+      ],
+    })
+    const others = Array.from({ length: 60 }, (_, n) => withEntries(`other-${n}`, '3-3'))
+    await storage.write([withEntries('rare', '1-1'), withEntries('draft', '2-2'), ...others])
+    const either: Condition = { kind: 'or', conditions: ['1-1', '2-2'].map((code) => codeOf(code)) }
+    const status = entry('status', { field: 'value', op: 'eq', operand: 'final' })
+    const where: Condition = { kind: 'and', conditions: [status, either] }
+    const query: ScanQuery = { type: 'Basic', where: EVERYTHING, limit: 40, referring: [{ type: 'Basic', where, params: ['subject'] }] }
+    const found: string[] = []
+    for await (const { stored, referring } of scanResources(storage, query))
+      for (const { id } of referring) found.push(`${id} to ${stored.id}`)
+    expect(found).toEqual(['rare to one'])
+    expect(plans()).toContain('SEARCH entry USING PRIMARY KEY (resource=? AND param=?)')
   })
 })

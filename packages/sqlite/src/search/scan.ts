@@ -1,15 +1,15 @@
 import { cursorOf, joined, pageLimit, readCursor, type ResourceRow } from '@fhir-ops/sql'
-import { intersection, type Bits } from 'fhir-ops/internal/bits'
+import { countBits, intersection, type Bits } from 'fhir-ops/internal/bits'
 import { SCAN_ITEM_BYTES, SCAN_PAGE_BYTES, scanItemTooLong, type Condition, type ScanQuery } from 'fhir-ops/storage'
 import type { Referring } from 'fhir-ops/internal/storage'
 import type { Command } from '../commands/command.js'
 import { rowOf } from '../commands/resource-row.js'
 import { numberOf, snapshot, textOf, type Row, type SqliteDriver } from '../database/driver.js'
 import { asking, sql, type Sql } from '../database/connection.js'
-import { keptReferrers, matchingSet } from '../sets/matching-set.js'
+import { keptReferrers, matchingSet, type Sieve } from '../sets/matching-set.js'
 import type { Referrers } from '../sets/reference-column.js'
-import { setsOf } from '../sets/kept-sets.js'
-import { meets, conjuncts } from './condition-sql.js'
+import { limitOf, setsOf } from '../sets/kept-sets.js'
+import { conjuncts, countUpTo, keysWhere, meets } from './condition-sql.js'
 import { inTime, paramKey } from './entry-sql.js'
 
 /** A resource of a scan as read from the database; plain data. */
@@ -100,12 +100,13 @@ interface ReferredTo extends ReferringQuery {
 
 /** Returns rows of a target's id, a referring resource's key, and the length of its text. For a long scan, all references are determined once for all pages. */
 function referencesTo(db: SqliteDriver, source: Referring, { type, isLong, after, found }: ReferredTo): readonly Row[] {
-  const sieve = sieveOf(db, source, isLong)
-  const isKept = sieve.set !== undefined && sieve.others.length === 0 && (isLong || after !== undefined)
-  const referrers = isKept ? keptReferrers(db, setsOf(db), { ...source, to: type, among: sieve.set }) : undefined
+  let known: Sieve | undefined
+  const sieve = (): Sieve => (known ??= sieveOf(db, source, isLong))
+  const referrers = isLong || after !== undefined ? keptReferrers(db, setsOf(db), { ...source, to: type }, sieve) : undefined
   if (referrers !== undefined) return knownReferences(db, referrers, found)
+  const { set, others } = sieve()
   const ids = JSON.stringify(found.map(({ id }) => id))
-  return asking(sieve.set ?? NO_KEYS, () => db.all(referringSql({ ...source, ...sieve }, type, ids)))
+  return asking(set ?? NO_KEYS, () => db.all(referringSql({ ...source, set, others }, type, ids)))
 }
 
 function knownReferences(db: SqliteDriver, referrers: Referrers, found: readonly Scanned[]): readonly Row[] {
@@ -119,21 +120,36 @@ function knownReferences(db: SqliteDriver, referrers: Referrers, found: readonly
 
 const NO_KEYS: Bits = new Uint32Array()
 
-/** Restricts referring resources: the keys that meet all conditions with a cached set, and the remaining conditions. */
-interface Sieve {
-  readonly set: Bits | undefined
-  readonly others: readonly Condition[]
-}
-
 function sieveOf(db: SqliteDriver, { type, where }: Referring, isLong: boolean): Sieve {
   const others: Condition[] = []
   let set: Bits | undefined
-  for (const condition of conjuncts(where)) {
-    const own = matchingSet(db, setsOf(db), { type, where: condition, isAskedAgain: isLong })
+  for (const condition of conjuncts(where).toSorted((a, b) => rankOf(a) - rankOf(b))) {
+    const query = { type, where: condition }
+    const isWorth = isLong && !isMuchLarger(db, query, set)
+    const own = matchingSet(db, setsOf(db), { ...query, isAskedAgain: isWorth })
     if (own === undefined) others.push(condition)
     else set = set === undefined ? own : intersection(set, own)
   }
   return { set, others }
+}
+
+/** Codes with their system come before dates, and these before codes alone, such as a status that most resources have. */
+function rankOf(condition: Condition): number {
+  if (condition.kind === 'or') return Math.max(0, ...condition.conditions.map(rankOf))
+  if (condition.kind !== 'entry') return 2
+  const fields = new Set(condition.all.map(({ field }) => field))
+  return fields.has('system') ? 0 : fields.has('value') ? 2 : 1
+}
+
+/** If a condition has this many times as many keys, testing it for each member of a set is faster than reading its keys (bench `measures`). */
+const MUCH_LARGER = 16
+
+function isMuchLarger(db: SqliteDriver, { type, where }: Pick<ScanQuery, 'type' | 'where'>, set: Bits | undefined): boolean {
+  const few = set === undefined ? Infinity : countBits(set) * MUCH_LARGER
+  // Counting takes half as long as reading, so it must be able to reach the number.
+  if (few > limitOf(db) || (where.kind !== 'entry' && where.kind !== 'or')) return false
+  const keys = keysWhere(type, where)
+  return keys !== undefined && countUpTo(db, keys, few) === few
 }
 
 /** Looks up references to each resource by its id. */

@@ -26,6 +26,8 @@ export interface KeptSets {
    * @returns The parts; `undefined` if one of them is not used frequently enough, or is too large for the cache.
    */
   parts(db: SqliteDriver, wanted: ReadonlyMap<string, Part>, isOften?: boolean): Parts | undefined
+  /** Brings the cache up to date and returns a part if it is cached. Must be called within a snapshot. */
+  known(db: SqliteDriver, key: string): KeptPart | undefined
 }
 
 /** Options of the cache. */
@@ -85,6 +87,10 @@ export function createKeptSets({ maxBytes = MAX_BYTES, times = 2, readMs = READ_
       }
       return partsOf(db, found)
     },
+    known(db, key) {
+      catchUp(db)
+      return kept.get(key)
+    },
   }
 }
 
@@ -123,7 +129,8 @@ function partsOf(db: SqliteDriver, found: ReadonlyMap<string, KeptPart>): Parts 
   }
 }
 
-function limitOf(db: SqliteDriver): number {
+/** One more than the largest key. */
+export function limitOf(db: SqliteDriver): number {
   return numberOf(db.get(sql`SELECT coalesce(max(key), 0) + 1 FROM resource`)?.[0])
 }
 

@@ -29,11 +29,30 @@ export function idOrder(db: SqliteDriver, sets: KeptSets, type: string): IdOrder
   return sets.parts(db, new Map([[key, part]]))?.order(key)
 }
 
-/** Returns the references from resources that meet a condition, cached from the first time on; `undefined` if they need too much memory or time. */
-export function keptReferrers(db: SqliteDriver, sets: KeptSets, asked: Omit<PartReferrers, 'kind'>): Referrers | undefined {
-  const part: Part = { kind: 'referrers', ...asked }
-  const key = keyOf(part)
-  return sets.parts(db, new Map([[key, part]]), true)?.referrers(key)
+/** Restricts referring resources: the keys that meet all conditions with a set, and the other conditions, which are tested for each key. */
+export interface Sieve {
+  /** `undefined` if no condition has a set. */
+  readonly set: Bits | undefined
+  readonly others: readonly Condition[]
+}
+
+/**
+ * Returns the references from resources that meet a condition, cached from the first time on; `undefined` if they need too much memory or time.
+ *
+ * @param sieveOf Called only if they are not cached.
+ */
+export function keptReferrers(
+  db: SqliteDriver,
+  sets: KeptSets,
+  asked: Omit<PartReferrers, 'among' | 'kind' | 'others'>,
+  sieveOf: () => Sieve,
+): Referrers | undefined {
+  const key = keyOfReferrers(asked)
+  const known = sets.known(db, key)
+  if (known?.kind === 'referrers') return known.referrers
+  const { set: among, others } = sieveOf()
+  if (among === undefined) return undefined
+  return sets.parts(db, new Map([[key, { kind: 'referrers', ...asked, among, others }]]), true)?.referrers(key)
 }
 
 /** Maximum number of parts in a query: a query with many values is rarely repeated. */
@@ -79,8 +98,12 @@ function keyOf(part: Part): string {
     case 'references':
       return `references ${part.type} ${part.param} ${part.place}`
     case 'referrers':
-      return `referrers ${part.to} ${JSON.stringify([part.type, part.params, part.where])}`
+      return keyOfReferrers(part)
   }
+}
+
+function keyOfReferrers({ to, type, params, where }: Pick<PartReferrers, 'params' | 'to' | 'type' | 'where'>): string {
+  return `referrers ${to} ${JSON.stringify([type, params, where])}`
 }
 
 function bitsWhere(parts: Parts, { type, where }: Matching): Bits {

@@ -9,9 +9,10 @@ import {
   membersOf,
   type Numbers,
 } from 'fhir-ops/internal/bits'
-import type { IndexEntry } from 'fhir-ops/storage'
+import type { Condition, IndexEntry } from 'fhir-ops/storage'
 import { numberOf, type SqliteDriver } from '../database/driver.js'
 import { sql } from '../database/connection.js'
+import { meets } from '../search/condition-sql.js'
 import { inTime, paramKey } from '../search/entry-sql.js'
 import type { Changes } from './change-log.js'
 
@@ -158,6 +159,8 @@ export interface Referring {
   readonly to: string
   /** Keys of the resources whose references are read. */
   readonly among: Bits
+  /** Conditions that are tested for each of them. */
+  readonly others: readonly Condition[]
 }
 
 /** The referring resources of each target. Immutable. */
@@ -171,13 +174,14 @@ export interface Referrers {
 const KEYS_AT_ONCE = 10_000
 
 /** Reads references by their sources: all references to the type are usually many times as many. */
-export function readReferrers(db: SqliteDriver, { type, params, to, among }: Referring): Referrers {
+export function readReferrers(db: SqliteDriver, { type, params, to, among, others }: Referring): Referrers {
   const [referring, referredTo] = [createNumbers(), createNumbers()]
   for (const param of params)
     for (const keys of partsOf(membersOf(among))) {
       const references = sql`SELECT e.resource AS a, t.key AS b FROM json_each(${JSON.stringify(keys)}) AS j CROSS JOIN entry AS e
         CROSS JOIN resource AS t INDEXED BY resource_id WHERE e.resource = j.value AND e.param = ${paramKey(type, param)}
-        AND e.system = ${to} AND t.type = ${to} AND t.id = e.value AND ${inTime(sql`e.resource`)}`
+        AND e.system = ${to} AND t.type = ${to} AND t.id = e.value AND ${inTime(sql`e.resource`)}
+        AND ${meets(type, { kind: 'and', conditions: others }, { key: sql`e.resource`, each: true })}`
       db.visit(references, (source, target) => {
         referring.push(source)
         referredTo.push(target)
