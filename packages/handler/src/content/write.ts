@@ -14,7 +14,7 @@ import { checkNoDefinition } from './definitions.js'
 import { checkReach, isInReach } from './reach.js'
 import { PROTOCOL } from './search/search-request.js'
 import { isModifiedSince, namesVersion } from './read.js'
-import { without } from './unseen-instance.js'
+import { withoutResource } from './hidden-resources.js'
 import type { WritePlan } from './write-plan.js'
 
 /**
@@ -97,7 +97,7 @@ export async function planDelete(service: Service, exchange: Exchange): Promise<
   checkByIdOnly(exchange)
   const hidden = !(await isInReach(exchange, type, id))
   await checkNoDefinition(service, exchange.ctx, { type, id })
-  const seen = hidden ? { ...exchange, ctx: without(exchange.ctx, { type, id }) } : exchange
+  const seen = hidden ? { ...exchange, ctx: withoutResource(exchange.ctx, { type, id }) } : exchange
   const ifVersion = await expectedVersion(seen, { type, id })
   const present = ifVersion === null ? await presentVersion(seen, { type, id }) : undefined
   if (present !== undefined) throw notAt({ type, id }, present, "If-None-Match is '*'")

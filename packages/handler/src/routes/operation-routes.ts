@@ -5,7 +5,7 @@ import type { Operation, OperationRequest, Parameter } from 'fhir-ops/operation'
 import type { OperationNeeds, WrittenResponse } from 'fhir-ops/internal/operation'
 import { parametersFromQuery, parametersOf, placedIn } from 'fhir-ops/internal/parameters'
 import { prefersHandling } from '../content/preference.js'
-import { asSeen } from '../content/unseen-instance.js'
+import { withoutHidden } from '../content/hidden-resources.js'
 import { authorizeAny, type AccessRequest } from '../auth/caller.js'
 import { createAnswerSize } from '../http/answer-size.js'
 import { fhirPieces, ndjsonAnswer, type Answer } from '../http/answer.js'
@@ -32,7 +32,7 @@ const PLACES: Readonly<Record<Place['level'], string>> = { system: '', type: ':t
 function operationRoute(service: Service, operation: Operation, { level, method }: Place): Route {
   const { needs } = operation
   const run = (asked: Exchange): Awaitable<Answer> =>
-    after(asSeen(asked), (exchange) => runOperation(service, operation, { exchange, method }))
+    after(withoutHidden(asked), (exchange) => runOperation(service, operation, { exchange, method }))
   return {
     method,
     path: `${FHIR_PATH}/${PLACES[level]}${operation.name}`,
@@ -54,7 +54,7 @@ function streamOf({ stream, ...operation }: Operation, method: Place['method']):
   if (stream === undefined) return {}
   return {
     stream: async (asked) => {
-      const exchange = await asSeen(asked)
+      const exchange = await withoutHidden(asked)
       const request = operationRequest(operation, exchange, method)
       return ndjsonAnswer(await placed(request, () => stream(exchange.ctx, request)))
     },

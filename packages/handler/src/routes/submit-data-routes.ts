@@ -4,7 +4,7 @@ import { OperationError, quoted } from 'fhir-ops/internal/errors'
 import { isObject, jsonItems, jsonMembers, stringAt, type JsonMember, type JsonObject } from 'fhir-ops/internal/json'
 import { storedInstance } from 'fhir-ops/internal/operation'
 import { authorizeAny } from '../auth/caller.js'
-import { asSeen } from '../content/unseen-instance.js'
+import { withoutHidden } from '../content/hidden-resources.js'
 import { runBundle } from '../content/bundle/bundle.js'
 import type { EntryRunner } from '../content/bundle/bundle-entries.js'
 import type { Exchange, Route } from '../exchange.js'
@@ -28,7 +28,7 @@ export function submitDataRoutes(service: Service, runner: EntryRunner): readonl
     summary: 'Stores collected data',
     operation: { name: '$submit-data', definition: 'http://hl7.org/fhir/OperationDefinition/Measure-submit-data' },
     authorize: ({ caller, params }) => authorizeAny(caller, [{ action: 'read', type: 'Measure', id: params.get('id') }]),
-    run: async (exchange) => submitted(service, await asSeen(exchange), runner),
+    run: async (exchange) => submitted(service, await withoutHidden(exchange), runner),
   }))
 }
 

@@ -17,12 +17,12 @@ interface Address {
  * Returns the request of an operation as its caller may see it: its storage lacks resources that a rule of the host hides, and the resource on which the
  * operation is called, if the caller must not know of it. The operation then answers as if neither existed.
  */
-export function asSeen(exchange: Exchange): Awaitable<Exchange> {
+export function withoutHidden(exchange: Exchange): Awaitable<Exchange> {
   const { caller, ctx, params } = exchange
   const [type, id] = [params.get('type'), params.get('id')]
   const shown = caller.hides ? { ...exchange, ctx: { ...ctx, storage: shownStorage(ctx, caller) } } : exchange
   if (type === undefined || id === undefined) return shown
-  return after(isSeen(exchange, { type, id }), (seen) => (seen ? shown : { ...shown, ctx: without(shown.ctx, { type, id }) }))
+  return after(isSeen(exchange, { type, id }), (seen) => (seen ? shown : { ...shown, ctx: withoutResource(shown.ctx, { type, id }) }))
 }
 
 function isSeen(exchange: Exchange, { type, id }: Address): Awaitable<boolean> {
@@ -32,7 +32,7 @@ function isSeen(exchange: Exchange, { type, id }: Address): Awaitable<boolean> {
 }
 
 /** Returns the context as if a resource did not exist. */
-export function without(ctx: OperationContext, hidden: Address): OperationContext {
+export function withoutResource(ctx: OperationContext, hidden: Address): OperationContext {
   const isHidden = (type: string, id: string | undefined): boolean => type === hidden.type && id === hidden.id
   return {
     ...ctx,
