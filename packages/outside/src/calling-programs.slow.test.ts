@@ -32,6 +32,7 @@ const HAPI: readonly Expected[] = [
   ['search().usingStyle(POST)', '1'],
   ['search().count(1), loadPage().next()', '1'],
   ['search().byUrl()', '2'],
+  ['search() for a canonical with a version', '1'],
   ['history().onInstance()', '5'],
   ['history().onServer(), since', 'true'],
   ['transaction()', '201'],

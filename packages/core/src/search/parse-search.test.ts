@@ -89,7 +89,8 @@ const TERMS: readonly (readonly [query: string, condition: string])[] = [
   // uris
   ['ValueSet?url=http://x/vs|1.2', 'and(url[value eq http://x/vs], version[value eq 1.2])'],
   ['ValueSet?url=http://x/vs|1,http://x/b', 'or(and(url[value eq http://x/vs], version[value eq 1]), url[value eq http://x/b])'],
-  [String.raw`ValueSet?url=http://x/vs\|1`, 'url[value eq http://x/vs|1]'],
+  [String.raw`ValueSet?url=http://x/vs\|1`, 'and(url[value eq http://x/vs], version[value eq 1])'],
+  [String.raw`Subscription?url=http://x\|1`, 'url[value eq http://x|1]'],
   ['ValueSet?url=http://x/vs|', 'url[value eq http://x/vs]'],
   ['Subscription?url=http://x|1', 'url[value eq http://x|1]'],
   ['ValueSet?url=http://x/vs', 'url[value eq http://x/vs]'],

@@ -39,6 +39,8 @@ public class Client {
       return client.loadPage().next(first).execute().getEntry().size();
     });
     told("search().byUrl()", () -> client.search().byUrl("Observation?subject=Patient/p&_include=Observation:subject").returnBundle(Bundle.class).execute().getEntry().size());
+    told("search() for a canonical with a version", () ->
+        client.search().forResource(CodeSystem.class).where(CodeSystem.URL.matches().value("http://hl7.org/fhir/administrative-gender|4.0.1")).returnBundle(Bundle.class).execute().getTotal());
     told("history().onInstance()", () -> client.history().onInstance(new IdType("Patient", id)).andReturnBundle(Bundle.class).execute().getEntry().size());
     told("history().onServer(), since", () -> client.history().onServer().andReturnBundle(Bundle.class).since(new java.util.Date(0)).execute().getEntry().size() > 0);
     told("transaction()", () -> {

@@ -3,7 +3,7 @@ import type { Condition } from '../../storage/index.js'
 import { allOf, anyOf, entryCondition } from '../filter/conditions.js'
 import type { FilterScope, Ask, SearchKind } from './kind.js'
 import type { SearchParameter } from '../parameters/search-parameter.js'
-import { splitUnescaped, unescaped } from '../written-values.js'
+import { unescaped } from '../written-values.js'
 
 export const uriKind: SearchKind = {
   name: 'uri',
@@ -28,12 +28,12 @@ function parseUris(scope: FilterScope, parameter: SearchParameter, asks: readonl
 }
 
 /**
- * What follows a bar in the url of a definition is its version.
+ * What follows a bar in the url of a definition is its version. URIs have no bars, so the bar may be escaped, as HAPI's client writes it.
  *
  * @see https://hl7.org/fhir/R4/search.html#uri
  */
 function canonicalCondition(code: string, ask: Ask): Condition {
-  const [url = '', ...others] = splitUnescaped(ask.value, '|')
+  const [url = '', ...others] = ask.value.split(/\\?\|/)
   const found = entryCondition(code, uriKind.alternatives({ ...ask, value: url }))
   const version = unescaped(others.join('|'))
   return version === '' ? found : allOf([found, entryCondition('version', [[{ field: 'value', op: 'eq', operand: version }]])])
