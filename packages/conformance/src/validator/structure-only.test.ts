@@ -5,6 +5,7 @@ import { isObject, type JsonObject } from 'fhir-ops/internal/json'
 import { memoryStorage } from 'fhir-ops/memory'
 import { validate } from 'fhir-ops/validate'
 import { r4Definitions, r4TypeModel } from '@fhir-ops/r4'
+import { rounds } from '../../../../test/effort.js'
 import { describeSuite } from '../../../../test/suites.js'
 import { damage, exampleTexts } from './damaged-examples.js'
 
@@ -55,7 +56,7 @@ describeSuite('r4-examples', 'checks of the structure alone', () => {
         for (const [place, odd] of damages) damage(resource, place, odd)
         expect(await found(resource, 'structure')).toEqual(await found(resource, 'all'))
       }),
-      { numRuns: 400, seed: 4 },
+      { numRuns: rounds({ quick: 100, all: 400 }), seed: 4 },
     )
   })
 })

@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest'
-import { createContext, createPace } from '../context/index.js'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { createContext, createPace, type OperationContext } from '../context/index.js'
 import type { JsonObject } from '../json/index.js'
 import { memoryStorage } from '../memory/index.js'
 import { conceptsOf, definedValueSet, makePlan, membersOf, terminologyScope, listable, type Segment } from '../terminology/index.js'
@@ -55,23 +55,29 @@ async function segmentOf(resource: JsonObject): Promise<Segment> {
 }
 
 /** Every match compared with every other. */
-async function oracle(resource: JsonObject, filter: string): Promise<readonly string[]> {
-  const matches = matching(await segmentOf(resource), filter)
+async function oracle(segment: Segment, filter: string): Promise<readonly string[]> {
+  const matches = matching(segment, filter)
   const all = await ranked(createPace(createContext({ storage: memoryStorage() })), matches, conceptsOf(matches), undefined)
   return all.toSorted((a, b) => compareKeys(a.key, b.key)).map(({ concept }) => matches.provider.code(concept))
 }
 
 describe('the order of matches', () => {
-  for (const [seed, language] of [
+  describe.each([
     [1, undefined],
     [2, 'en'],
     [3, undefined],
     [4, 'en'],
-  ] as const) {
-    test.each(FILTERS)(`of system ${seed} is that of all compared, for %j`, async (filter) => {
+  ])('of system %i', (seed, language) => {
+    let segment: Segment
+    let ctx: OperationContext
+    beforeAll(async () => {
       const resource = system(seed, language)
-      const expected = await oracle(resource, filter)
-      const ctx = createContext({ storage: memoryStorage([resource]) })
+      segment = await segmentOf(resource)
+      ctx = createContext({ storage: memoryStorage([resource]) })
+    })
+
+    test.each(FILTERS)('is that of all compared, for %j', async (filter) => {
+      const expected = await oracle(segment, filter)
       const input = { valueSet, filter, displayLanguage: language }
       const whole = await expand(ctx, input)
       expect([whole.total, whole.contains.map(({ code }) => code)]).toEqual([expected.length, expected])
@@ -87,7 +93,7 @@ describe('the order of matches', () => {
         expect(page.contains.map(({ code }) => code)).toEqual(expected.slice(Math.max(0, offset), Math.max(0, offset) + count))
       }
     })
-  }
+  })
 
   test('of several systems goes by relevance across them', async () => {
     const other = { ...system(9, undefined), id: 'more', url: `${SYSTEM}/more` }
