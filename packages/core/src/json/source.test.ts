@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { rounds } from '../../../../test/effort.js'
 import { collectGarbage } from '../../../../test/garbage.js'
 import { finished } from '../work/index.js'
 import { placeIn, readJsonSource, type JsonSource, type JsonSourceOptions } from './index.js'
@@ -43,7 +44,7 @@ describe('readJsonSource', () => {
         expect(value === undefined).toBe(fault !== undefined)
         expect(Object.getPrototypeOf({})).toBe(Object.prototype)
       }),
-      { numRuns: 2000 },
+      { numRuns: rounds({ quick: 500, all: 2_000 }) },
     )
   })
 
@@ -64,7 +65,7 @@ describe('readJsonSource', () => {
         expect(withNumbers(quick)).toEqual(withNumbers(careful))
         expect({ ...quick, numberText: 0, positions: 0 }).toEqual({ ...careful, numberText: 0, positions: 0 })
       }),
-      { numRuns: 3000 },
+      { numRuns: rounds({ quick: 700, all: 3_000 }) },
     )
   })
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { ALL, representative } from '../../../../../test/effort.js'
 import { DECIDED_OF_SERIES } from './series-decisions.js'
 import { isValidHere } from './issue.js'
 import { DECIDED_OF_KINDS } from './kind-decisions.js'
@@ -24,14 +25,14 @@ const DECISIONS = [
 test("probes of single rules have the verdict of HL7's Java validator, or another that has been decided", async () => {
   const undecided: string[] = []
   const needed = new Set<string>()
-  for (const probe of knownProbes()) {
+  for (const probe of representative(knownProbes(), { every: 10 })) {
     if ((await isValidHere(probe)) === probe.isValid) continue
     const decision = DECISIONS.find(({ probes }) => probes.test(probe.name))
     if (decision === undefined) undecided.push(`${probe.name}: ${probe.isValid ? 'valid' : 'not valid'} there`)
     else needed.add(decision.why)
   }
   expect(undecided).toEqual([])
-  expect(DECISIONS.filter(({ why }) => !needed.has(why))).toEqual([])
+  if (ALL) expect(DECISIONS.filter(({ why }) => !needed.has(why))).toEqual([])
 })
 
 test('each decision on probes cites the paragraph by which ours is right', () => {
