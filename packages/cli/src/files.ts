@@ -1,7 +1,7 @@
 import { OperationError } from 'fhir-ops/errors'
 import { decodeUtf8 } from 'fhir-ops/internal/text'
 import type { Stats } from 'node:fs'
-import { mkdir, readFile, stat } from 'node:fs/promises'
+import { mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { getSystemErrorMessage } from 'node:util'
 
@@ -106,6 +106,30 @@ export async function* refusingPacked(
     if (isFirst) refusePacked(piece, name, gzipName)
     isFirst = false
     yield piece
+  }
+}
+
+/**
+ * Replaces the text of a file, which is never half-written: the text goes to a file beside it, which then takes its place.
+ *
+ * @throws The error of the system if the text cannot be written; the file is then as it was.
+ */
+export async function replaceText(path: string, text: string): Promise<void> {
+  const target = await realpath(path)
+  const part = `${target}.${process.pid}.part`
+  const { mode } = await stat(target)
+  try {
+    const file = await open(part, 'wx', mode)
+    try {
+      await file.writeFile(text)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await rename(part, target)
+  } catch (error) {
+    await rm(part, { force: true })
+    throw error
   }
 }
 

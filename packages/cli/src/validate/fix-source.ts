@@ -1,6 +1,7 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import type { Finding, JsonPatch } from 'fhir-ops/validate'
 import { OperationError } from 'fhir-ops/errors'
+import { replaceText } from '../files.js'
 import { isJson } from '../json-fault.js'
 import type { Source } from '../load/sources.js'
 import type { ResourceResult } from './report.js'
@@ -70,13 +71,13 @@ export async function writeFixed(fixed: readonly { readonly source: Source; read
     if (file === 'stdin' || !/\.(nd)?json$/.test(file) || changes.some(({ source }) => source.origin !== undefined))
       throw new OperationError('parameter-value', `${file} is not a .json or .ndjson file, so its fixes cannot be written.`)
     if (file.endsWith('.ndjson')) await writeLines(file, new Map(changes.map(({ source, text }) => [source.line, text])))
-    else for (const { text } of changes) await writeFile(file, text)
+    else for (const { text } of changes) await replaceText(file, text)
   }
 }
 
 async function writeLines(file: string, texts: ReadonlyMap<number, string>): Promise<void> {
   const lines = (await readFile(file, 'utf8')).split('\n')
-  await writeFile(file, lines.map((line, index) => texts.get(index + 1) ?? line).join('\n'))
+  await replaceText(file, lines.map((line, index) => texts.get(index + 1) ?? line).join('\n'))
 }
 
 type PatchOperation = JsonPatch[number]

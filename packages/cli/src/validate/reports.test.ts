@@ -1,10 +1,14 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { spawnSync } from 'node:child_process'
+import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { run } from '../program.js'
 import { fixText } from './fix-source.js'
 import { changedFiles } from './input-files.js'
+
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
 
 let folder = ''
 const at = (name: string): string => join(folder, name)
@@ -104,6 +108,27 @@ describe('fixes', () => {
       `${good}\n\n{"resourceType":"Patient","name":[{"family":"X"}],"gender":"nobody"}\n${good}`,
     )
     expect([status, out.includes('[code-not-in-value-set]')]).toEqual([1, true])
+  })
+
+  test('are made in the file that a link names, with its permissions, and leave no other file behind', async () => {
+    await writeFile(at('linked.json'), '{"resourceType":"Patient","name":{"text":"X"}}', { mode: 0o640 })
+    await symlink(at('linked.json'), at('link.json'))
+    expect(await validated(at('link.json'), '--fix')).toMatchObject({ status: 0 })
+    expect(await readFile(at('linked.json'), 'utf8')).toBe('{"resourceType":"Patient","name":[{"text":"X"}]}')
+    expect((await stat(at('linked.json'))).mode & 0o777).toBe(0o640)
+    expect((await readdir(folder)).filter((name) => name.includes('.part'))).toEqual([])
+  })
+
+  test.skipIf(process.platform === 'win32')('that do not fit on the disk leave the file as it was', async () => {
+    const text = `{"resourceType":"Patient","name":{"text":"${'x'.repeat(20_000)}"}}`
+    await writeFile(at('large.json'), text)
+    // A file may have 8 KiB at most.
+    const { status, stderr } = spawnSync('bash', ['-c', 'ulimit -f 8 && exec "$0" "$@"', process.execPath, MAIN, 'validate', '--fix', at('large.json')], {
+      encoding: 'utf8',
+    })
+    expect([status, stderr]).toEqual([1, expect.stringContaining('file too large')])
+    expect(await readFile(at('large.json'), 'utf8')).toBe(text)
+    expect((await readdir(folder)).filter((name) => name.includes('.part'))).toEqual([])
   })
 
   test('are not made where nothing can be written', async () => {
