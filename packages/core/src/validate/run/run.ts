@@ -1,7 +1,7 @@
 import type { BestPractice, QuestionnaireMode, ReferenceCheck, Refusal, RuleSeverity, VitalSigns } from '../../context/index.js'
 import type { ElementSlot, FhirNode, TypeDefinition, TypeModel, UnitConversion } from '../../fhirpath/index.js'
 import type { Definitions } from './definitions.js'
-import type { ElementRule } from './element-rule.js'
+import type { Discriminator, ElementRule, SlicingRule } from './element-rule.js'
 import type { FindingSink } from './finding-sink.js'
 import type { FindingDefinition } from './finding.js'
 import type { Indexes } from './indexes.js'
@@ -130,6 +130,29 @@ export interface Plans {
   readonly of: (type: TypeDefinition, rules: readonly ElementRule[]) => Plan
   /** The plan for a node from the rules of its place; `undefined` when the rules also depend on the node, or are pending. */
   readonly at: (run: Run, type: TypeDefinition, rules: readonly ElementRule[]) => Plan | undefined
+  /** The plans for rules with slices. */
+  readonly slices: WeakMap<ElementRule, SlicePlan>
+}
+
+/** The slices of a rule, prepared for an element and the rules beside it. */
+export interface SlicePlan {
+  /** The type of the object that has the element. */
+  readonly parent: TypeDefinition
+  readonly slot: ElementSlot
+  /** All rules for the element. */
+  readonly rules: readonly ElementRule[]
+  readonly slicing: SlicingRule
+  readonly questions: readonly SliceQuestion[]
+  /** Why it cannot be decided which nodes are in the slices. Absent before it is asked, and while definitions are pending. */
+  obstacle?: { readonly text: string | undefined }
+}
+
+/** A slice, and further information to decide which nodes are in it. */
+export interface SliceQuestion {
+  readonly slice: ElementRule
+  /** The same slice in other profiles; used when its own rules do not decide. */
+  readonly same: readonly ElementRule[]
+  readonly discriminators: readonly Discriminator[]
 }
 
 /** The state of the quick checks of one walk. */

@@ -62,6 +62,7 @@ export function createPlans(book: RuleBook): Plans {
       else (list.untyped ??= new Map()).set(type, plan)
       return plan
     },
+    slices: new WeakMap(),
   }
 }
 

@@ -3,6 +3,7 @@ import { PENDING, type FhirNode, type TypeDefinition } from '../../../fhirpath/i
 import { isObject, type JsonObject, objectsAt, stringAt } from '../../../json/index.js'
 import type { ConstraintRule, ElementRule, JsonTest } from '../../run/element-rule.js'
 import type { DemandRule, MetTest, NodeCheck, Run } from '../../run/run.js'
+import { isDateTime } from '../primitive/date-time.js'
 import { containedOf, referenceOf } from '../reference/resolve-locally.js'
 import { expressionContext } from './expression-context.js'
 import { INVARIANT } from './invariant.js'
@@ -190,14 +191,19 @@ const NATIVE_CONSTRAINTS: ReadonlyMap<string, NativeConstraint> = new Map<string
 const SMALL = /^\d{1,9}$/
 
 /**
- * Whether a JSON value certainly meets a constraint: those above that concern only the value itself or are checked elsewhere, and the one on the number of
- * occurrences.
+ * Whether a JSON value certainly meets a constraint: those above that concern only the value itself or are checked elsewhere, and some on primitive
+ * values.
  */
 const SURELY_MET: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
   ...REF_1.map((expression): [string, (value: unknown) => boolean] => [expression, leadsElsewhere]),
   [ELE_1, (value: unknown) => hasMember(value)],
   [DOM_3, () => true],
   [HTML_CHECKS, () => true],
+  // vs-1, and us-core-1 of US Core: the day is known.
+  [
+    '($this is dateTime) implies (($this as dateTime).toString().length() >= 8)',
+    (value: unknown) => typeof value === 'string' && value.length >= 8 && isDateTime(value),
+  ],
   ["empty() or ($this = '*') or (toInteger() >= 0)", (value: unknown) => value === '*' || (typeof value === 'string' && SMALL.test(value))],
 ])
 

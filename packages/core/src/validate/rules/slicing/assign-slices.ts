@@ -4,7 +4,7 @@ import type { ElementRule, SlicingRule } from '../../run/element-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import type { ElementNodes } from '../../run/nodes.js'
 import { rootsOf } from '../../run/profile-roots.js'
-import type { Run } from '../../run/run.js'
+import type { Run, SlicePlan, SliceQuestion } from '../../run/run.js'
 import { needsUnknownCodes } from '../codes/bound-codes.js'
 import { checkCount } from '../structure/cardinality.js'
 import { extensionUrl, isInSlice } from './slice-match.js'
@@ -84,9 +84,9 @@ interface Group {
 }
 
 function* assignGroup(run: Run, element: ElementNodes, { group, rules, assigned }: Group): Work<SliceAssignment> {
-  const others = rules.filter((rule) => rule !== group)
-  const slicing = group.slicing ?? others.find((rule) => rule.slicing !== undefined)?.slicing ?? impliedSlicing(element)
-  const obstacle = obstacleIn(run, element, { group, others, slicing })
+  const plan = planOf(run, element, { group, rules })
+  const { slicing } = plan
+  const obstacle = obstacleIn(run, element, plan)
   if (obstacle !== undefined) {
     for (const node of element.nodes)
       run.findings.report(SLICING_UNSOUND, node, { text: `Slicing cannot be evaluated: ${obstacle}.`, profile: group.profile })
@@ -95,7 +95,7 @@ function* assignGroup(run: Run, element: ElementNodes, { group, rules, assigned 
   const places: (readonly ElementRule[])[] = []
   for (const node of element.nodes) {
     run.scheduler.step()
-    places.push(placesOf(run, node, { group, others, slicing }))
+    places.push(placesOf(run, node, plan))
     yield
   }
   for (const slice of group.slices) {
@@ -126,31 +126,46 @@ function impliedSlicing({ slot }: ElementNodes): SlicingRule {
   return slot.type === 'Extension' ? BY_URL : BY_CONTENT
 }
 
-interface Candidates {
-  readonly group: ElementRule
-  /** Rules for the same element from base profiles, or from the type. Their slices with the same name are the same slices. */
-  readonly others: readonly ElementRule[]
-  readonly slicing: SlicingRule
-}
-
-function obstacleIn(run: Run, { parent, nodes: [first], slot }: ElementNodes, { group, others, slicing }: Candidates): string | undefined {
-  if (first === undefined || slot.isChoice || isByUrl(slicing, first)) return undefined
-  const { discriminators } = slicing
-  for (const slice of group.slices) {
+/** The plan of the slices of a rule, made once as long as the rules beside it are the same (bench `validate`). */
+function planOf(run: Run, element: ElementNodes, { group, rules }: Omit<Group, 'assigned'>): SlicePlan {
+  const { slot, parent } = element
+  const known = run.plans.slices.get(group)
+  if (known?.slot === slot && known.parent === parent.type && isSameList(known.rules, rules)) return known
+  const others = rules.filter((rule) => rule !== group)
+  const slicing = group.slicing ?? others.find((rule) => rule.slicing !== undefined)?.slicing ?? impliedSlicing(element)
+  const questions = group.slices.map((slice): SliceQuestion => {
     const same = others.flatMap((rule) => rule.slices.filter(({ sliceName }) => sliceName === slice.sliceName))
-    const element = { type: parent.type.name, name: slot.name }
-    const obstacle = sliceObstacle(run, element, { slice, same, discriminators })
-    if (obstacle !== undefined) return obstacle
-  }
-  return undefined
-}
-
-function placesOf(run: Run, node: FhirNode, { group, others, slicing }: Candidates): readonly ElementRule[] {
-  return group.slices.filter((slice) => {
-    const same = others.flatMap((rule) => rule.slices.filter(({ sliceName }) => sliceName === slice.sliceName))
-    if (isByUrl(slicing, node)) return urlOfSlice([slice, ...same]) === urlOf(node)
-    return isInSlice(run, node, { slice, same, discriminators: slicing.discriminators })
+    return { slice, same, discriminators: slicing.discriminators }
   })
+  const made: SlicePlan = { slot, parent: parent.type, rules, slicing, questions }
+  run.plans.slices.set(group, made)
+  return made
+}
+
+function isSameList(one: readonly ElementRule[], other: readonly ElementRule[]): boolean {
+  return one === other || (one.length === other.length && one.every((rule, index) => rule === other[index]))
+}
+
+function obstacleIn(run: Run, { nodes: [first], slot, parent }: ElementNodes, plan: SlicePlan): string | undefined {
+  if (first === undefined || slot.isChoice || isByUrl(plan.slicing, first)) return undefined
+  if (plan.obstacle !== undefined) return plan.obstacle.text
+  const element = { type: parent.type.name, name: slot.name }
+  let text: string | undefined
+  for (const question of plan.questions) {
+    const found = sliceObstacle(run, element, question)
+    if (found === PENDING) return undefined
+    text ??= found
+  }
+  plan.obstacle = { text }
+  return text
+}
+
+function placesOf(run: Run, node: FhirNode, { slicing, questions }: SlicePlan): readonly ElementRule[] {
+  const url = isByUrl(slicing, node) ? { wanted: urlOf(node) } : undefined
+  const own = questions.filter((question) =>
+    url === undefined ? isInSlice(run, node, question) : urlOfSlice([question.slice, ...question.same]) === url.wanted,
+  )
+  return own.map(({ slice }) => slice)
 }
 
 function urlOfSlice(slices: readonly ElementRule[]): string | undefined {

@@ -3,7 +3,7 @@ import { isObject } from '../../../json/index.js'
 import type { DiscriminatorStep } from '../../profile/discriminator-path.js'
 import { rulesWithin, type Discriminator, type ElementRule } from '../../run/element-rule.js'
 import { profileRoots } from '../../run/profile-roots.js'
-import type { Run } from '../../run/run.js'
+import type { Run, SliceQuestion } from '../../run/run.js'
 import { codedFits } from '../codes/bound-codes.js'
 import { conforms } from '../profile/conforms.js'
 import { referenceOf, resolveLocally } from '../reference/resolve-locally.js'
@@ -17,23 +17,15 @@ interface DiscriminatorTarget {
   readonly targets?: readonly string[]
 }
 
-/** A slice, and further information to decide which nodes are in it. */
-export interface SliceQuestion {
-  readonly slice: ElementRule
-  /** The same slice in other profiles; used when its own rules do not decide. */
-  readonly same: readonly ElementRule[]
-  readonly discriminators: readonly Discriminator[]
-}
-
 /** Whether a node is in a slice. Without discriminators, it is if it conforms to the rules of the slice. */
 export function isInSlice(run: Run, node: FhirNode, { slice, same, discriminators }: SliceQuestion): boolean {
   if (discriminators.length === 0) return conforms(run, node, { rules: [slice], key: `${slice.profile}#${slice.id}` })
   const answers = discriminators.map((discriminator) => {
     const own = placeOf(run, { nodes: [node], rules: [slice] }, discriminator)
+    const decided = decision(run, own, discriminator)
+    if (decided !== undefined) return decided
     const inherited = placeOf(run, { nodes: [node], rules: same }, discriminator)
-    return (
-      decision(run, own, discriminator) ?? decision(run, inherited, discriminator) ?? unstated(run, node, { place: own, discriminator })
-    )
+    return decision(run, inherited, discriminator) ?? unstated(run, node, { place: own, discriminator })
   })
   return answers.includes(true) && !answers.includes(false)
 }

@@ -1,12 +1,16 @@
 import { quoted } from '../../../errors/index.js'
-import { PENDING } from '../../../fhirpath/index.js'
+import { PENDING, type Pending } from '../../../fhirpath/index.js'
 import type { DiscriminatorStep } from '../../profile/discriminator-path.js'
 import type { BindingRule, Discriminator, ElementRule } from '../../run/element-rule.js'
-import type { Run } from '../../run/run.js'
-import { generalRule, type TypeElement, type SliceQuestion } from './slice-match.js'
+import type { Run, SliceQuestion } from '../../run/run.js'
+import { generalRule, type TypeElement } from './slice-match.js'
 
 /** Why it cannot be decided which nodes are in a slice, as the end of a sentence; `undefined` when its definition is sound. */
-export function sliceObstacle(run: Run, element: TypeElement, { slice, same, discriminators }: SliceQuestion): string | undefined {
+export function sliceObstacle(
+  run: Run,
+  element: TypeElement,
+  { slice, same, discriminators }: SliceQuestion,
+): string | undefined | Pending {
   const type = run.model.type(element.type)?.elements.get(element.name)?.[0]?.type ?? ''
   const missing: string[] = []
   for (const discriminator of discriminators) {
@@ -18,6 +22,7 @@ export function sliceObstacle(run: Run, element: TypeElement, { slice, same, dis
     if (unresolvable !== undefined)
       return `the path ${quoted(path)} of a discriminator resolves ${unresolvable}, which is not a type of references`
     const text = unstated(run, { element, rules: [slice, ...same], discriminator })
+    if (text === PENDING) return PENDING
     if (text === undefined) continue
     missing.push(`the slice '${slice.sliceName}' ${text}`)
     if (!isByValue(discriminator)) return missing.at(-1)
@@ -52,13 +57,14 @@ interface Asked {
 }
 
 /** What a slice does not state, although its discriminator refers to it. */
-function unstated(run: Run, { element, rules, discriminator }: Asked): string | undefined {
+function unstated(run: Run, { element, rules, discriminator }: Asked): string | undefined | Pending {
   const { path, steps } = discriminator
   const end = steps.findIndex(({ kind }) => kind === 'resolve')
   const before = end < 0 ? steps : steps.slice(0, end)
   const wanted = rulesAt(rules, before)
   const general = generalRule(run, element, before)
-  if (wanted === undefined || general === undefined || general === PENDING) return undefined
+  if (wanted === undefined || general === undefined) return undefined
+  if (general === PENDING) return PENDING
   const known = { wanted, general, discriminator }
   const lack = end < 0 ? lackOfValue(known) : lackOfTarget(known, end === steps.length - 1)
   return lack && `${lack} ${quoted(path)}, which its discriminator asks for`
