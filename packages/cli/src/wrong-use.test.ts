@@ -437,7 +437,7 @@ describe('what a command answers to in particular', () => {
       'a backup over something else',
       ['backup', file('text.txt'), '--storage', `sqlite:${file('not-a-database.db')}`],
       2,
-      'is not a SQLite file, so it is not replaced',
+      'text.txt is not a database of this adapter, so it is not replaced',
     ],
     [
       'a backup over a folder',

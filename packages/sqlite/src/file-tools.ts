@@ -1,5 +1,6 @@
 import * as sqlite from 'node:sqlite'
-import { realpath, rename, rm } from 'node:fs/promises'
+import { realpath, rename, rm, stat } from 'node:fs/promises'
+import { pathToFileURL } from 'node:url'
 import { OperationError } from 'fhir-ops/errors'
 import { storageFailure } from './database/failure.js'
 import { textOf, type SqliteDriver } from './database/driver.js'
@@ -10,13 +11,15 @@ const MAX_PAGES = 0x7fffffff
 
 /**
  * Copies a database file to another file, while other processes may read and write it. The copy appears under its name only when it is complete,
- * and replaces an existing file.
+ * and replaces an earlier copy.
  *
- * @throws {OperationError} `parameter-value` if both names are the same file; `not-supported` on Node before 22.16; `storage-unavailable` if the
- *   file does not exist, `storage-damaged` if it is not a database, `storage-full`.
+ * @throws {OperationError} `parameter-value` if both names are the same file, or if the copy would replace a file that is not a database of this adapter,
+ *   or that has a log; `not-supported` on Node before 22.16; `storage-unavailable` if the file does not exist, `storage-damaged` if it is not a
+ *   database, `storage-full`.
  */
 export async function backupSqlite(file: string, copy: string): Promise<void> {
   if (await isSameFile(file, copy)) throw new OperationError('parameter-value', 'A database cannot be copied onto itself.')
+  await checkReplaceable(copy)
   const part = `${copy}.part`
   try {
     await rm(part, { force: true })
@@ -37,6 +40,42 @@ async function copyTo(copy: string, file: string): Promise<void> {
     await sqlite.backup(db, copy, { rate: MAX_PAGES })
   } finally {
     db.close()
+  }
+}
+
+/** The log of a replaced database would be applied to the copy, which would damage it. */
+async function checkReplaceable(copy: string): Promise<void> {
+  if ((await sizeOf(copy)) > 0 && !isOwn(copy))
+    throw new OperationError('parameter-value', `${copy} is not a database of this adapter, so it is not replaced: name another file.`)
+  if ((await sizeOf(`${copy}-wal`)) > 0) {
+    const text = `${copy} is not replaced, because it has a log (${copy}-wal): it is in use, or was not closed. Delete both, or name another file.`
+    throw new OperationError('parameter-value', text)
+  }
+}
+
+async function sizeOf(file: string): Promise<number> {
+  return stat(file).then(
+    ({ size }) => size,
+    () => 0,
+  )
+}
+
+/** True for a file with the tables of this adapter. */
+function isOwn(file: string): boolean {
+  const address = pathToFileURL(file)
+  // Otherwise SQLite would leave a log beside the file.
+  address.searchParams.set('immutable', '1')
+  try {
+    const db = new sqlite.DatabaseSync(address, { readOnly: true })
+    try {
+      return (
+        db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name IN ('resource', 'entry', 'session')").all().length === 3
+      )
+    } finally {
+      db.close()
+    }
+  } catch {
+    return false
   }
 }
 

@@ -4,6 +4,7 @@ import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { DatabaseSync } from 'node:sqlite'
 import { checkSqlite, openSqlite } from '@fhir-ops/sqlite'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { builtFile } from '../../../../test/built.js'
@@ -87,4 +88,24 @@ test('a backup does not replace the file that it is of', async () => {
     err: (line) => said.push(line),
   })
   expect([status, said]).toEqual([2, [`error: ${at('one.db')}: A database cannot be copied onto itself. [parameter-value]`]])
+})
+
+test('a backup replaces an earlier one, but neither the database of another application nor one with a log', async () => {
+  const source = await openSqlite(at('source.db'))
+  await source.close()
+  const backup = async (copy: string): Promise<readonly [status: number, said: string]> => {
+    const said: string[] = []
+    const status = await run(['backup', at(copy), '--storage', `sqlite:${at('source.db')}`], { ...silent, err: (line) => said.push(line) })
+    return [status, said.join()]
+  }
+  const other = new DatabaseSync(at('other.db'))
+  other.exec('CREATE TABLE resource (letters TEXT)')
+  other.close()
+  expect(await backup('other.db')).toEqual([2, expect.stringContaining('other.db is not a database of this adapter')])
+  const used = await openSqlite(at('used.db'))
+  await used.storage.write([{ op: 'put', type: 'Patient', id: 'a', text: '{"resourceType":"Patient","id":"a"}' }])
+  expect(await backup('used.db')).toEqual([2, expect.stringContaining(`it has a log (${at('used.db')}-wal)`)])
+  await used.close()
+  expect([await backup('used.db'), await backup('used.db')]).toMatchObject([[0], [0]])
+  expect((await readdir(folder)).filter((name) => /^(?:used|other|source)/.test(name))).toEqual(['other.db', 'source.db', 'used.db'])
 })

@@ -1,5 +1,4 @@
 import { statSync } from 'node:fs'
-import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { Command } from 'commander'
 import { OperationError } from 'fhir-ops/errors'
@@ -13,7 +12,7 @@ import { withProgress } from '../progress.js'
 export function backupCommand(io: Io): Command {
   return new Command('backup')
     .description('Copy a SQLite file, also while a server uses it. The copy appears under its name when it is complete.')
-    .argument('<copy>', 'file to write; one that exists is replaced')
+    .argument('<copy>', 'file to write; an earlier copy is replaced')
     .requiredOption('--storage <storage>', 'sqlite:FILE')
     .addHelpText('after', '\nExample:\n  fhir-ops backup content-copy.db --storage sqlite:content.db')
     .action((copy: string, options: { readonly storage: string }) => backUp(options.storage, copy, io))
@@ -21,7 +20,7 @@ export function backupCommand(io: Io): Command {
 
 async function backUp(storage: string, copy: string, io: Io): Promise<void> {
   const file = existingSqliteFile(storage)
-  await checkReplaceable(copy)
+  checkPlace(copy)
   await withProgress(io, 'copying', () => named(placesOf(file, copy), () => backupSqlite(file, copy)))
   io.err(`copied ${file} to ${copy}`)
 }
@@ -31,11 +30,8 @@ function placesOf(file: string, copy: string): (error: OperationError) => string
   return ({ code }) => (code.startsWith('storage-') && code !== 'storage-damaged' ? `Copying ${file} to ${copy}` : file)
 }
 
-/** The first bytes of every SQLite file. */
-const SIGNATURE = 'SQLite format 3\0'
-
-/** @throws {OperationError} `parameter-value` for a folder, a path in a folder that does not exist, and an existing file that is not a database. */
-async function checkReplaceable(copy: string): Promise<void> {
+/** @throws {OperationError} `parameter-value` for a folder, a path in a folder that does not exist, a device and a pipe. */
+function checkPlace(copy: string): void {
   if (copy === '') throw new OperationError('parameter-value', 'Name a file for the copy.')
   const found = statSync(copy, { throwIfNoEntry: false })
   if (found?.isDirectory() === true) throw new OperationError('parameter-value', `${copy} is a folder: name a file in it.`)
@@ -43,18 +39,6 @@ async function checkReplaceable(copy: string): Promise<void> {
     throw new OperationError('parameter-value', `There is no folder ${dirname(copy)}.`)
   // The copy would replace a device or a pipe.
   if (found?.isFile() === false) throw new OperationError('parameter-value', `${copy} is not a file, so it is not replaced: name another.`)
-  if (found === undefined || found.size === 0 || (await beginsWith(copy, SIGNATURE))) return
-  throw new OperationError('parameter-value', `${copy} is not a SQLite file, so it is not replaced: name another file.`)
-}
-
-async function beginsWith(path: string, text: string): Promise<boolean> {
-  const file = await open(path)
-  try {
-    const { buffer } = await file.read({ buffer: Buffer.alloc(text.length) })
-    return buffer.toString('latin1') === text
-  } finally {
-    await file.close()
-  }
 }
 
 /** `fhir-ops check`. */

@@ -123,9 +123,13 @@ describe('fixes', () => {
     const text = `{"resourceType":"Patient","name":{"text":"${'x'.repeat(20_000)}"}}`
     await writeFile(at('large.json'), text)
     // A file may have 8 KiB at most.
-    const { status, stderr } = spawnSync('bash', ['-c', 'ulimit -f 8 && exec "$0" "$@"', process.execPath, MAIN, 'validate', '--fix', at('large.json')], {
-      encoding: 'utf8',
-    })
+    const { status, stderr } = spawnSync(
+      'bash',
+      ['-c', 'ulimit -f 8 && exec "$0" "$@"', process.execPath, MAIN, 'validate', '--fix', at('large.json')],
+      {
+        encoding: 'utf8',
+      },
+    )
     expect([status, stderr]).toEqual([1, expect.stringContaining('file too large')])
     expect(await readFile(at('large.json'), 'utf8')).toBe(text)
     expect((await readdir(folder)).filter((name) => name.includes('.part'))).toEqual([])
