@@ -24,6 +24,8 @@ describeSuite('validator-tests', 'the public validator suite', () => {
       codeSystems: [languageTags(), mediaTypes()],
       types: r4TypeModel(),
       crossVersion: crossVersion(),
+      // The first validation reads the definitions, which takes longer than the default on a busy machine.
+      limits: { operationTimeoutMs: 120_000 },
     })
     const results: TestResult[] = []
     for (const one of runner.loadTests(FOLDER)) {

@@ -90,12 +90,6 @@ export const PACKAGE_ROWS: readonly Row[] = [
   { side: 'ours', rule: /^extension-unknown$/, change: /^base$/, reason: 'packages of terminology and extensions' },
   {
     side: 'theirs',
-    rule: /^Validation_VAL_Profile_Minimum_SLICE$/,
-    change: /^(system with a space|reference to nothing contained|reference to the resource itself|extension in another place)$/,
-    reason: SAME_FAULT,
-  },
-  {
-    side: 'theirs',
     rule: /^Validation_VAL_Profile_(Minimum(_SLICE)?|Maximum)$/,
     place: /^Observation(\.(component\[\d+\]\.)?(code|value))?$/,
     reason: 'profile of the code and a claimed one',
