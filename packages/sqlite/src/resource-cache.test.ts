@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { basic, byCode } from '../../core/test/basics.js'
 import { temporaryFolder, type TemporaryFolder } from '../test/temporary-folder.js'
 import { inThread, type Executor } from './commands/command.js'
+import { readHistory } from './commands/history.js'
 import { sqliteDriver } from './database/driver.js'
 import { migrate } from './database/migrations.js'
 import { openSqlite, type SqliteFile } from './index.js'
@@ -102,5 +103,52 @@ describe('a long resource on a page', () => {
     const { items } = await storageOn(changing, {}).search(ALL)
     expect([searches, items.map(({ versionId }) => versionId)]).toEqual([2, versions])
     await storage.close()
+  })
+})
+
+describe('a long version on a page of a history', () => {
+  const ALL = { types: ['Basic'] }
+  const SIZE = 300_000
+
+  it('is there once, however many pages have it; deletions and short versions are beside it', async () => {
+    const folder = await temporaryFolder()
+    const { storage, close } = await openSqlite(folder.file('data.db'))
+    await storage.write([basic('long', { size: SIZE })])
+    await storage.write([basic('long', { size: SIZE + 1 })])
+    await storage.write([{ op: 'delete', type: 'Basic', id: 'long' }])
+    await storage.write([basic('long')])
+    const pages = [await storage.history?.page(ALL), await storage.history?.page(ALL)]
+    const [first = [], again = []] = pages.map((page) => page?.items)
+    expect(first.map(({ versionId, created, stored }) => [versionId, created, stored && stored.text.length > SIZE])).toEqual([
+      ['4', true, false],
+      ['3', false, undefined],
+      ['2', false, true],
+      ['1', true, true],
+    ])
+    expect(again[2]?.stored).toBe(first[2]?.stored)
+    expect((await storage.history?.version('Basic', 'long', '1'))?.stored?.text).toBe(first[3]?.stored?.text)
+    expect((await storage.history?.page({ ...ALL, maxBytes: 1_000 }))?.items.map(({ versionId }) => versionId)).toEqual(['4', '3', '2'])
+    await close()
+    await folder.remove()
+  })
+
+  it('that a writer without history replaces before it is read is looked for again', async () => {
+    const db = sqliteDriver(new DatabaseSync(':memory:'))
+    migrate(db)
+    const executor = inThread(db)
+    const forgetful = storageOn(executor, { history: false })
+    await forgetful.write([basic('long', { size: SIZE })])
+    let pages = 0
+    const changing: Executor = {
+      ...executor,
+      async call(command, args) {
+        const result = await executor.call(command, args)
+        if (command.name === readHistory.name && ++pages === 1) await forgetful.write([basic('long', { size: SIZE + 1 })])
+        return result
+      },
+    }
+    const page = await storageOn(changing, {}).history?.page(ALL)
+    expect([pages, page?.items.map(({ versionId }) => versionId)]).toEqual([2, ['2']])
+    await forgetful.close()
   })
 })

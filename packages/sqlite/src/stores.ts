@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import { createResourceCache, resourceOf, type LookUp } from '@fhir-ops/sql'
 import { AMOUNT, CLOCK, FLAG, type MemberKind, checkOptions, having, inputShape, type InputShape } from 'fhir-ops/internal/input'
-import { checkEntries, checkQuery, checkScan, type ScanItem, type StagedSystem } from 'fhir-ops/internal/storage'
+import { checkEntries, checkQuery, checkScan, type HistoryItem, type ScanItem, type StagedSystem } from 'fhir-ops/internal/storage'
 import type {
   Capabilities,
   ReadResult,
@@ -16,7 +17,7 @@ import type {
 import { OperationError } from 'fhir-ops/errors'
 import { type Executor, inThread } from './commands/command.js'
 import { readChanges } from './commands/changes.js'
-import { historyPageOf, readHistory, readVersion, versionOf } from './commands/history.js'
+import { readHistory, readVersion, versionOf, type VersionRow } from './commands/history.js'
 import { packedEntry, writeEntries } from './commands/write-entries.js'
 import { readResource } from './commands/resource-row.js'
 import { scanPage, type ScanRow } from './search/scan.js'
@@ -75,7 +76,7 @@ export function storageOn(executor: Executor, options: SqliteStorageOptions): St
   }
   return {
     capabilities: CAPABILITIES,
-    ...(history && { history: historyOn(executor) }),
+    ...(history && { history: historyOn(executor, cacheCharacters) }),
     read: async (type, id) => readNow(type, id),
     async search(asked) {
       checkQuery(asked)
@@ -110,13 +111,31 @@ export function storageOn(executor: Executor, options: SqliteStorageOptions): St
   }
 }
 
-function historyOn(executor: Executor): ResourceHistory {
+/** @param maxCharacters Maximum length of the long versions that are cached, because they never change and every page would have its own copy. */
+function historyOn(executor: Executor, maxCharacters: number): ResourceHistory {
+  const long = maxCharacters === 0 ? undefined : new LRUCache<string, HistoryItem>({ maxSize: maxCharacters })
+  const longVersion = ({ type, id, version }: VersionRow): HistoryItem | undefined => {
+    const key = `${type}/${id}/${version}`
+    const known = long?.get(key)
+    if (known !== undefined) return known
+    const row = executor.callNow(readVersion, { type, id, versionId: String(version) })
+    const item = row && versionOf(row)
+    if (item !== undefined) long?.set(key, item, { size: row?.text?.length ?? 1 })
+    return item
+  }
   return {
     async version(type, id, versionId) {
       const row = await executor.call(readVersion, { type, id, versionId })
       return row && versionOf(row)
     },
-    page: async (query) => historyPageOf(await executor.call(readHistory, query)),
+    async page(query) {
+      const { rows, ...page } = await executor.call(readHistory, { ...query, leaveOutFrom: LONG })
+      const items = rows.flatMap((row) => (row.isLeftOut === true ? longVersion(row) : versionOf(row)) ?? [])
+      if (items.length === rows.length) return { ...page, items }
+      // A writer that stores no history has replaced a version meanwhile.
+      const whole = await executor.call(readHistory, query)
+      return { ...whole, items: whole.rows.map(versionOf) }
+    },
   }
 }
 

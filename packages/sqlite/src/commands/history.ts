@@ -1,20 +1,22 @@
 import { instantOf, joined, MAX_PAGE_TEXT, pageLimit } from '@fhir-ops/sql'
-import { historyCursor, readHistoryCursor, storedResource, versionNumber, type HistoryPage, type HistoryQuery } from 'fhir-ops/storage'
+import { historyCursor, readHistoryCursor, storedResource, versionNumber, type HistoryQuery } from 'fhir-ops/storage'
 import type { HistoryPeriod, HistoryPosition, HistoryItem } from 'fhir-ops/internal/storage'
 import type { Command } from './command.js'
 import { numberOf, snapshot, textOf, type Row, type SqliteDriver } from '../database/driver.js'
 import { sql, type Sql } from '../database/connection.js'
 
 /** A version as read from the database; plain data. */
-interface VersionRow {
+export interface VersionRow {
   readonly type: string
   readonly id: string
   readonly version: number
   /** Milliseconds since 1970. */
   readonly updated: number
   readonly created: boolean
-  /** Absent for a deletion. */
+  /** Absent for a deletion, and if it is left out. */
   readonly text?: string
+  /** True for a text that is too long to be sent with a page. */
+  readonly isLeftOut?: true
 }
 
 /** Versions in the order of the history. */
@@ -27,11 +29,6 @@ interface VersionRows {
 export function versionOf({ type, id, version, updated, created, text }: VersionRow): HistoryItem {
   const stamp = { type, id, versionId: String(version), lastUpdated: instantOf(updated) }
   return { ...stamp, created, ...(text !== undefined && { stored: storedResource({ ...stamp, text }) }) }
-}
-
-/** Converts rows to a page of the history. */
-export function historyPageOf({ rows, next }: VersionRows): HistoryPage {
-  return { items: rows.map(versionOf), ...(next !== undefined && { next }) }
 }
 
 /** The address of a version. */
@@ -47,12 +44,17 @@ export const readVersion: Command<VersionArgs, VersionRow | undefined> = {
   lane: 'point',
   run(db, { type, id, versionId }) {
     const version = versionNumber(versionId)
-    return version === undefined ? undefined : snapshot(db, () => versionRow(db, { type, id, version }))
+    return version === undefined ? undefined : snapshot(db, () => sizedVersion(db, { type, id, version })?.row)
   },
 }
 
+interface HistoryArgs extends HistoryQuery {
+  /** Texts of at least this many bytes are left out. Default: none. */
+  readonly leaveOutFrom?: number
+}
+
 /** Reads a page of a history. */
-export const readHistory: Command<HistoryQuery, VersionRows> = {
+export const readHistory: Command<HistoryArgs, VersionRows> = {
   name: 'history',
   lane: 'long',
   run: (db, query) => snapshot(db, () => readPage(db, query)),
@@ -64,13 +66,13 @@ interface Address {
   readonly version: number
 }
 
-function readPage(db: SqliteDriver, query: HistoryQuery): VersionRows {
+function readPage(db: SqliteDriver, query: HistoryArgs): VersionRows {
   const limit = pageLimit(query)
   const behind = query.after === undefined ? undefined : isBehind(readHistoryCursor(query.after))
   const arms = typesIn(db, query).flatMap((type) => tablesFor(query).map((table) => newestOf(table, { type, query, behind, limit })))
   if (arms.length === 0) return { rows: [] }
   const found = db.all(sql`SELECT * FROM (${joined(arms, ' UNION ALL ')}) ${ORDER} LIMIT ${limit + 1}`).map(addressOf)
-  const rows = rowsOf(db, found.slice(0, limit), query.maxBytes)
+  const rows = rowsOf(db, found.slice(0, limit), query)
   const last = rows.at(-1)
   return rows.length === found.length || last === undefined ? { rows } : { rows, next: historyCursor(last) }
 }
@@ -129,27 +131,39 @@ function addressOf([type, id, version]: Row): Address {
 }
 
 /** Reads versions until the page is long enough; at least one. */
-function rowsOf(db: SqliteDriver, addresses: readonly Address[], maxBytes = MAX_PAGE_TEXT): readonly VersionRow[] {
+function rowsOf(
+  db: SqliteDriver,
+  addresses: readonly Address[],
+  { maxBytes = MAX_PAGE_TEXT, leaveOutFrom }: HistoryArgs,
+): readonly VersionRow[] {
   const rows: VersionRow[] = []
   let length = 0
   for (const address of addresses) {
     if (length > maxBytes) break
-    const row = versionRow(db, address)
-    if (row === undefined) continue
-    rows.push(row)
-    length += row.text?.length ?? 0
+    const found = sizedVersion(db, address, leaveOutFrom)
+    if (found === undefined) continue
+    rows.push(found.row)
+    length += found.length
   }
   return rows
 }
 
-function versionRow(db: SqliteDriver, { type, id, version }: Address): VersionRow | undefined {
+/** SQLite knows the length of a text without reading it. */
+function sizedVersion(
+  db: SqliteDriver,
+  { type, id, version }: Address,
+  leaveOutFrom = Number.MAX_SAFE_INTEGER,
+): { readonly row: VersionRow; readonly length: number } | undefined {
   const which = sql`WHERE type = ${type} AND id = ${id} AND version = ${version}`
-  const row = db.get(sql`SELECT updated, text FROM resource ${which} UNION ALL SELECT updated, text FROM old_version ${which}
-    UNION ALL SELECT updated, NULL FROM deleted ${which}`)
-  if (row === undefined) return undefined
-  const [updated, text] = row
-  const created = text !== null && (version === 1 || isDeletion(db, { type, id, version: version - 1 }))
-  return { type, id, version, updated: numberOf(updated), created, ...(typeof text === 'string' && { text }) }
+  const columns = sql`updated, CASE WHEN octet_length(text) < ${leaveOutFrom} THEN text END, octet_length(text)`
+  const found = db.get(sql`SELECT ${columns} FROM resource ${which} UNION ALL SELECT ${columns} FROM old_version ${which}
+    UNION ALL SELECT updated, NULL, NULL FROM deleted ${which}`)
+  if (found === undefined) return undefined
+  const [updated, text, bytes] = found
+  const created = bytes !== null && (version === 1 || isDeletion(db, { type, id, version: version - 1 }))
+  const stamp = { type, id, version, updated: numberOf(updated), created }
+  if (typeof text === 'string') return { row: { ...stamp, text }, length: text.length }
+  return bytes === null ? { row: stamp, length: 0 } : { row: { ...stamp, isLeftOut: true }, length: numberOf(bytes) }
 }
 
 /** True for a deletion that was followed by another version, which makes it an old version. */
