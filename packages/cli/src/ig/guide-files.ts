@@ -46,7 +46,10 @@ async function openPackage(path: string): Promise<PackageFolder> {
   const inner = join(path, 'package')
   const root = (await isFile(join(path, MANIFEST))) ? path : inner
   if (!(await isFile(join(root, MANIFEST))))
-    throw new OperationError('parameter-value', `${path} is not a FHIR package: there is no package.json in it, nor in a folder 'package'.`)
+    throw new OperationError(
+      'parameter-value',
+      `${path} is not a FHIR package: there is no package.json in it, nor in a folder 'package'. \`fhir-ops validate --load FOLDER FOLDER\` validates other folders of resources, such as what SUSHI writes.`,
+    )
   const files = (isWanted: (name: string) => boolean): AsyncGenerator<NamedText> => filesOfFolder(root, isWanted)
   return { path, files, definitionPaths: () => definitionsBelow(root, files) }
 }

@@ -147,7 +147,7 @@ test('a package without errors has the exit status 0', async () => {
 
 test.each([
   ['what is not there', 'nothing.tgz', 'There is no file or folder nothing.tgz.'],
-  ['a folder that is not a package', 'archives', 'archives is not a FHIR package'],
+  ['a folder that is not a package', 'archives', 'validates other folders of resources, such as what SUSHI writes'],
 ])('%s is refused by name', async (_, path, message) => {
   const { status, err } = await checked(at(path))
   expect(err).toContain(message)
