@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { OperationError } from 'fhir-ops/errors'
 import { sqliteDriver, type SqliteDriver } from './driver.js'
@@ -31,7 +31,8 @@ function known(...names: readonly string[]): KnownFiles {
 
 /** A database, its log and the index of that, which lie beside the file itself if it was named by a link or as a URI; and the link. */
 function filesOf(named: string, db: SqliteDriver): readonly string[] {
-  const file = String(db.get(sql`SELECT file FROM pragma_database_list WHERE name = 'main'`)?.[0])
+  // The table-valued form of the pragma would read the schema, and thus create the log.
+  const file = String(db.all(sql`PRAGMA database_list`)[0]?.[2])
   const link = named === file || named.startsWith('file:') ? [] : [named]
   return [...link, file, `${file}-wal`, `${file}-shm`]
 }
@@ -53,6 +54,7 @@ const CHECK_EVERY_MS = 1_000
 /** @param db A connection that stays open, so that SQLite does not delete the log. */
 export function filesInUse(options: FileOptions, db: SqliteDriver): FilesInUse {
   const names = filesOf(options.file, db)
+  const [log = ''] = names.slice(-2)
   const opened = known(...names.slice(0, -2))
   let used: FileOptions | undefined
   let checkedMs = Number.NEGATIVE_INFINITY
@@ -68,7 +70,8 @@ export function filesInUse(options: FileOptions, db: SqliteDriver): FilesInUse {
     checkOften() {
       const now = performance.now()
       if (now - checkedMs < CHECK_EVERY_MS) return
-      checkInPlace(stated())
+      // Calls that do not read, such as for the revision, must not create the log either.
+      checkInPlace(used !== undefined || existsSync(log) ? stated() : { ...options, used: opened })
       checkedMs = now
     },
   }
