@@ -47,7 +47,8 @@ export interface SqliteStorageOptions {
   readonly now?: () => Date
   /**
    * Size of the cache of parsed resources, in characters of their text, so that a large definition is not parsed for every request. A cached resource
-   * is used only while the database confirms that it is current. Default 32 million; 0 disables the cache.
+   * is used only while the database confirms that it is current. Long versions on pages of histories have a cache of the same size. Default 32 million;
+   * 0 disables both caches.
    */
   readonly cacheCharacters?: number
   /** Stores replaced and deleted versions. Default true; with false, `history` is absent and no versions are stored from now on. */
