@@ -3,7 +3,8 @@ import { realpath, rename, rm, stat } from 'node:fs/promises'
 import { pathToFileURL } from 'node:url'
 import { OperationError } from 'fhir-ops/errors'
 import { storageFailure } from './database/failure.js'
-import { textOf, type SqliteDriver } from './database/driver.js'
+import { sqliteDriver, textOf, type SqliteDriver } from './database/driver.js'
+import { hasOwnTables } from './database/migrations.js'
 import { openToRead } from './database/node-file.js'
 import { sql } from './database/connection.js'
 
@@ -68,9 +69,7 @@ function isOwn(file: string): boolean {
   try {
     const db = new sqlite.DatabaseSync(address, { readOnly: true })
     try {
-      return (
-        db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name IN ('resource', 'entry', 'session')").all().length === 3
-      )
+      return hasOwnTables(sqliteDriver(db))
     } finally {
       db.close()
     }

@@ -72,10 +72,11 @@ describe('a connection of the caller', () => {
       expect(() => Reflect.apply(make, undefined, [given])).toThrow(refused)
   })
 
-  it('is refused when it holds tables of another application', () => {
+  it.each([0, 3, 1000])('is refused when it holds tables of another application, whose version is %s', (version) => {
     const db = new DatabaseSync(':memory:')
-    db.exec('CREATE TABLE mine (x)')
-    expect(() => sqliteStorage(db)).toThrow(expect.objectContaining({ code: 'storage-damaged' }))
+    db.exec(`CREATE TABLE resource (x); PRAGMA user_version = ${version}`)
+    const message = 'The database holds tables of another application.'
+    expect(() => sqliteStorage(db)).toThrow(expect.objectContaining({ code: 'storage-damaged', message }))
     expect(db.prepare('SELECT count(*) AS n FROM sqlite_schema').get()).toEqual({ n: 1 })
   })
 

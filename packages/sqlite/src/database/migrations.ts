@@ -155,6 +155,7 @@ const MIGRATIONS: readonly string[] = [
  * @throws {OperationError} `storage-damaged` if it has tables of another application, or a schema newer than this code.
  */
 export function migrate(db: SqliteDriver): void {
+  if (hasTables(db) && !hasOwnTables(db)) throw new OperationError('storage-damaged', 'The database holds tables of another application.')
   if (versionOf(db) !== MIGRATIONS.length) takeSteps(db)
   if (lacksIndexes(db)) transaction(db, () => makeIndexes(db))
 }
@@ -164,9 +165,6 @@ function takeSteps(db: SqliteDriver): void {
     const version = versionOf(db)
     if (version > MIGRATIONS.length) {
       throw new OperationError('storage-damaged', 'The database was written by a newer version of this adapter.')
-    }
-    if (version === 0 && hasTables(db)) {
-      throw new OperationError('storage-damaged', 'The database holds tables of another application.')
     }
     for (const step of MIGRATIONS.slice(version)) db.exec(step)
     db.exec(`PRAGMA user_version = ${MIGRATIONS.length}`)
@@ -179,6 +177,11 @@ function versionOf(db: SqliteDriver): number {
 
 function hasTables(db: SqliteDriver): boolean {
   return db.get(sql`SELECT 1 FROM sqlite_schema LIMIT 1`) !== undefined
+}
+
+/** True for a database with the tables of this adapter that every version has. Others number their versions in `user_version` too. */
+export function hasOwnTables(db: SqliteDriver): boolean {
+  return db.all(sql`SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name IN ('resource', 'entry', 'session')`).length === 3
 }
 
 /**
