@@ -1,7 +1,7 @@
 export { extensionAt, isListOf, isNestedDeeper, isObject, isString, objectAt, objectsAt, stringAt, type JsonObject } from './narrow.js'
 export { readableJsonType } from './media-type.js'
 export { jsonItems, jsonMembers, type JsonMember } from './members.js'
-export { ownCopy } from './own-copy.js'
+export { frozenJson, ownCopy } from './own-copy.js'
 export { parseInPieces } from './parse.js'
 export { firstProblem, placeIn, readJsonSource, type JsonSource, type JsonSourceOptions, type TextPlace } from './source.js'
 export { compact, measureJson } from './scan.js'

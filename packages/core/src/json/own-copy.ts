@@ -10,3 +10,10 @@ export function ownCopy(value: unknown): unknown {
   if (members.every(([, member]) => typeof member !== 'object')) return { ...value }
   return Object.fromEntries(members.map(([name, member]) => [name, ownCopy(member)]))
 }
+
+/** Freezes a parsed JSON value that several callers share: a change by one of them throws instead of reaching the others. */
+export function frozenJson<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
+  for (const member of Object.values(value)) frozenJson(member)
+  return Object.freeze(value)
+}

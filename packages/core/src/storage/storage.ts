@@ -13,7 +13,7 @@ export interface StoredResource<R extends JsonObject = JsonObject> {
   readonly lastUpdated: string
   /** JSON text of the resource with `meta.versionId` and `meta.lastUpdated`; numbers keep their digits. */
   readonly text: string
-  /** The parsed `text`. Parsed at first use; a long text may be parsed again after a time without use. Do not change it. */
+  /** The parsed `text`. Parsed at first use; a long text may be parsed again after a time without use. All callers share it: the adapters here freeze it. */
   readonly resource: R
   /** Parses a long text in steps, once for all concurrent callers; its result becomes `resource`. When absent, the text is parsed in one go. */
   readonly parsing?: (() => Work<JsonObject>) | undefined

@@ -1,5 +1,5 @@
 import { OperationError } from '../errors/index.js'
-import { isObject, parseInPieces, type JsonObject } from '../json/index.js'
+import { frozenJson, isObject, parseInPieces, type JsonObject } from '../json/index.js'
 import { sharedWork, type Work } from '../work/index.js'
 import type { PutEntry, StoredResource, WriteEntry } from './storage.js'
 
@@ -74,8 +74,9 @@ class Stored implements StoredResource {
   }
 
   #keep(resource: JsonObject): JsonObject {
-    this.#resource = this.text.length > LONG_TEXT ? new WeakRef(resource) : resource
-    return resource
+    const kept = frozenJson(resource)
+    this.#resource = this.text.length > LONG_TEXT ? new WeakRef(kept) : kept
+    return kept
   }
 }
 
