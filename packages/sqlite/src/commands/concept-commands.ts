@@ -65,7 +65,8 @@ export const putSection: Command<SectionToPut, null> = {
   run(db, { key, name, bytes }) {
     const system = db.get(sql`SELECT id FROM stored_system WHERE key = ${key} AND state = 'staged'`)
     if (system === undefined) throw new OperationError('conflict', 'Another import of the same version has begun.')
-    db.run(sql`INSERT OR REPLACE INTO system_section (system, name, bytes) VALUES (${numberOf(system[0])}, ${name}, ${bytes})`)
+    // Some versions of Node 22 bind an empty array as NULL.
+    db.run(sql`INSERT OR REPLACE INTO system_section (system, name, bytes) VALUES (${numberOf(system[0])}, ${name}, ifnull(${bytes}, x''))`)
     return null
   },
 }

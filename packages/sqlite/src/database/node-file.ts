@@ -138,7 +138,10 @@ function connected({ file, busyTimeoutMs }: FileOptions, { readOnly }: { readonl
   try {
     // SQLite treats a file of one byte as an empty database, and would overwrite it.
     if (statSync(file, { throwIfNoEntry: false })?.size === 1) throw new OperationError('storage-damaged', 'The file is not a database.')
-    return sqliteDriver(new DatabaseSync(file, { readOnly, timeout: busyTimeoutMs }))
+    const db = new DatabaseSync(file, { readOnly })
+    // The option `timeout` needs Node 22.16, and older ones ignore it.
+    db.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
+    return sqliteDriver(db)
   } catch (error) {
     throw storageFailure(error)
   }
