@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { run } from './program.js'
 
+const LINES = '{"resourceType":"Patient","id":"p"}\n{"resourceType":"Encounter","id":"e","subject":{"reference":"Patient/p"}}\n'
+
 let folder: string
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'fhir-ops-cql-'))
@@ -35,19 +37,21 @@ describe('fhir-ops cql', () => {
   it('evaluates a definition of a file, over a Bundle, with what other files define', async () => {
     const main = join(folder, 'main.cql')
     const given = ['--data', join(folder, 'data.json'), '--subject', 'Patient/p', '--define', 'Visits']
-    expect(await command(main, ...given)).toMatchObject({ status: 0, out: 'Visits  2' })
-    expect(await command(main, ...given, '--parameter', 'Factor=2 + 5')).toMatchObject({ out: 'Visits  7' })
-    expect(JSON.parse((await command(main, ...given, '--json')).out)).toMatchObject({ parameter: [{ name: 'Visits', valueInteger: 2 }] })
+    const { status, out } = await command(main, ...given, '--parameter', 'Factor=2 + 5', '--json')
+    expect([status, JSON.parse(out)]).toEqual([0, expect.objectContaining({ parameter: [{ name: 'Visits', valueInteger: 7 }] })])
   })
 
-  it('evaluates over the lines of NDJSON, and names the line that is not JSON', async () => {
-    const right = '{"resourceType":"Patient","id":"p"}\n{"resourceType":"Encounter","id":"e","subject":{"reference":"Patient/p"}}\n'
-    const [data, broken] = ['data.ndjson', 'broken.ndjson'].map((name) => join(folder, name))
-    await writeFile(data ?? '', right)
-    await writeFile(broken ?? '', `${right}{"resourceType":]\n`)
-    const asked = [join(folder, 'main.cql'), '--subject', 'Patient/p', '--define', 'Visits', '--data']
-    expect(await command(...asked, data ?? '')).toMatchObject({ status: 0, out: 'Visits  2' })
-    expect(await command(...asked, broken ?? '')).toMatchObject({
+  it('evaluates all definitions over the lines of NDJSON: one that fails is an error, beside the others', async () => {
+    const data = join(folder, 'data.ndjson')
+    await writeFile(data, LINES)
+    const answer = await command(join(folder, 'main.cql'), '--subject', 'Patient/p', '--data', data)
+    expect(answer).toMatchObject({ status: 1, out: 'Visits  2', err: expect.stringContaining('Wrong') as string })
+  })
+
+  it('names the line of NDJSON that is not JSON', async () => {
+    const data = join(folder, 'broken.ndjson')
+    await writeFile(data, `${LINES}{"resourceType":]\n`)
+    expect(await command(join(folder, 'main.cql'), '--subject', 'Patient/p', '--data', data)).toMatchObject({
       err: expect.stringContaining('broken.ndjson:3:17 is not JSON') as string,
     })
   })
@@ -91,10 +95,5 @@ describe('fhir-ops cql', () => {
     const answer = await command(...args)
     expect(answer.status).toBe(status)
     expect(answer.err).toMatch(message)
-  })
-
-  it('a definition that fails is an error, beside the others', async () => {
-    const answer = await command(join(folder, 'main.cql'), '--data', join(folder, 'data.json'), '--subject', 'Patient/p')
-    expect(answer).toMatchObject({ status: 1, out: 'Visits  2', err: expect.stringContaining('Wrong') })
   })
 })

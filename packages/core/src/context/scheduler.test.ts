@@ -75,7 +75,7 @@ describe('operations that arrive together', () => {
 
   test('that are short end without waiting for the long ones', async () => {
     const scheduler = createScheduler()
-    const long = Promise.all(Array.from({ length: 20 }, () => operation(scheduler, { ms: 400 })))
+    const long = Promise.all(Array.from({ length: 20 }, () => operation(scheduler, { ms: 150 })))
     while (now < 100) await new Promise((resolve) => setTimeout(resolve, 0))
     const before = now
     const short = await operation(scheduler, { ms: 1 })
@@ -85,7 +85,7 @@ describe('operations that arrive together', () => {
 
   test('that need a few turns get them while long ones wait', async () => {
     const scheduler = createScheduler()
-    const long = Promise.all(Array.from({ length: 4 }, () => operation(scheduler, { ms: 2_000 })))
+    const long = Promise.all(Array.from({ length: 4 }, () => operation(scheduler, { ms: 500 })))
     while (now < 600) await new Promise((resolve) => setTimeout(resolve, 0))
     const before = now
     const middle = await operation(scheduler, { ms: 24 })
@@ -115,7 +115,7 @@ describe('operations that arrive together', () => {
 
   test('are never refused when their work has no time limit of its own', async () => {
     const scheduler = createScheduler()
-    const outcomes = await Promise.all(Array.from({ length: 50 }, () => operation(scheduler, { ms: 300 })))
+    const outcomes = await Promise.all(Array.from({ length: 50 }, () => operation(scheduler, { ms: 120 })))
     expect(outcomes.filter(({ error }) => error !== undefined)).toEqual([])
   })
 

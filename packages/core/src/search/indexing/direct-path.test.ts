@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { rounds } from '../../../../../test/effort.js'
 import { published, publishedSearchParameters, publishedTypes } from '../../../test/r4-definitions.js'
 import { ANY_TYPE, compileBranches, isNode, parseFhirPath, PENDING, rootNode } from '../../fhirpath/index.js'
 import { isObject, type JsonObject } from '../../json/index.js'
@@ -71,9 +72,8 @@ describe('a direct path', () => {
         .map((branch) => ({ ...branch, direct: directPath(branch.ast, root, model) }))
         .filter(({ direct }) => direct !== undefined && direct.target === undefined)
       let compared = 0
-      for (const resource of published(type)
-        .slice(0, 40)
-        .flatMap((one) => [one, ...spoilt(one)])) {
+      const resources = published(type, { most: rounds({ quick: 8, all: 40 }) })
+      for (const resource of resources.flatMap((one) => [one, ...spoilt(one)])) {
         const node = rootNode(model, resource)
         for (const { direct, evaluate, ast } of branches) {
           const found: unknown[] = []

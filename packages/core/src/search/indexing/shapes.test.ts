@@ -4,6 +4,8 @@ import { childSlots, compileBranches, parseFhirPath, rootNode } from '../../fhir
 import { searchParameters } from '../index.js'
 import { isAnyMet, needsOf } from './shapes.js'
 
+const model = publishedTypes()
+
 describe('what an expression needs to find anything', () => {
   it.each([
     ['Patient.name.given | Patient.name.family', ['Patient', 'name', 'Patient', 'name']],
@@ -31,28 +33,25 @@ describe('what an expression needs to find anything', () => {
     ['Observation', { valueString: 'a' }, 'value as String', true],
     ['Observation', { subject: {} }, 'subject as Quantity', true],
   ])('%s with %j may have %s: %s', (resourceType, members, expression, isMet) => {
-    const model = publishedTypes()
     const children = childSlots(rootNode(model, { resourceType, ...members }))
     expect(isAnyMet(model, needsOf(parseFhirPath(expression)) ?? [], children)).toBe(isMet)
   })
 
   it('without it nothing is found in published examples', () => {
-    const model = publishedTypes()
     const parameters = searchParameters(publishedSearchParameters(), model)
-    const found = ['Condition', 'Encounter', 'Observation', 'Patient']
-      .flatMap((type) => published(type))
-      .flatMap((resource) => {
+    const found = ['Condition', 'Encounter', 'Observation', 'Patient'].flatMap((type) => {
+      const branches = parameters.of(type).flatMap(({ expression }) => compileBranches(expression, { model }))
+      return published(type).flatMap((resource) => {
         const root = rootNode(model, resource)
         const children = childSlots(root)
-        return parameters
-          .of(root.type.name)
-          .flatMap(({ expression }) => compileBranches(expression, { model }))
+        return branches
           .filter(({ ast }) => {
             const needs = needsOf(ast)
             return needs !== undefined && !isAnyMet(model, needs, children)
           })
           .filter((branch) => branch.test({ resource: root }, root) !== undefined)
       })
+    })
     expect(found).toEqual([])
   })
 })
