@@ -1,4 +1,4 @@
-import { scanResources, writableText, type PutEntry, type ScanQuery, type Storage } from 'fhir-ops/storage'
+import { scanResources, writableText, type Condition, type PutEntry, type ScanQuery, type Storage } from 'fhir-ops/storage'
 import { expect } from 'vitest'
 import { ALL_PATIENTS, byGender, EVERYTHING, observation, patient } from './fixtures.js'
 import type { StoragePromise } from './storage-promise.js'
@@ -75,6 +75,28 @@ export const scanningPromises: readonly StoragePromise[] = [
       await storage.write([patient('a'), patient('b', 'male')])
       await storage.write([observation('o1', 'a', 'height'), observation('o2', 'a'), observation('o3', 'b')])
       expect(await scanned(storage, { ...byGender('female'), referring: [WEIGHTS] })).toEqual(['a o2'])
+    },
+  },
+  {
+    promise: 'conditions of a scan on the same parameter may hold for different values of it',
+    check: async ({ storage }) => {
+      const codes = (id: string, ...all: readonly string[]): PutEntry => {
+        const { entries, ...put } = observation(id, 'a')
+        return { ...put, entries: [...entries.filter(({ param }) => param !== 'code'), ...all.map((value) => ({ param: 'code', value }))] }
+      }
+      await storage.write([
+        patient('a'),
+        codes('o1', 'weight'),
+        codes('o2', 'whole', 'height'),
+        codes('o3', 'whole'),
+        codes('o4', 'height'),
+      ])
+      const conditions: readonly Condition[] = [
+        { kind: 'entry', param: 'code', all: [{ field: 'value', op: 'prefix', operand: 'w' }] },
+        { kind: 'entry', param: 'code', all: [{ field: 'value', op: 'suffix', operand: 'ht' }] },
+      ]
+      const referring = [{ type: 'Observation', where: { kind: 'and', conditions } as const, params: ['subject'] }]
+      expect(await scanned(storage, { ...ALL_PATIENTS, referring })).toEqual(['a o1 o2'])
     },
   },
   {

@@ -133,7 +133,7 @@ export function meets(type: string, condition: Condition, asking: Asking = ROW):
   if (tests !== undefined) return hasEntry(type, tests, asking.id)
   switch (condition.kind) {
     case 'and':
-      return joined([sql`TRUE`, ...condition.conditions.map((part) => meets(type, part, asking))], ' AND ')
+      return joined([sql`TRUE`, ...meetAll(type, condition.conditions, asking)], ' AND ')
     case 'or':
       return sql`(${joined([sql`FALSE`, ...condition.conditions.map((part) => sql`(${meets(type, part, asking)})`)], ' OR ')})`
     case 'not':
@@ -149,14 +149,35 @@ export function meets(type: string, condition: Condition, asking: Asking = ROW):
   }
 }
 
+/** One test for the conditions on the same parameter, such as the start and the end of a period: the entries are read once for all of them. */
+function meetAll(type: string, conditions: readonly Condition[], asking: Asking): readonly Sql[] {
+  const ofParams = Map.groupBy(conditions, (condition) =>
+    exactTest(condition) === undefined ? (entryTests(condition)?.param ?? condition) : condition,
+  )
+  return [...ofParams.values()].map((group) => {
+    const tests = group.flatMap((condition) => entryTests(condition) ?? [])
+    const [first, second] = tests
+    if (first === undefined || second === undefined)
+      return joined(
+        group.map((condition) => meets(type, condition, asking)),
+        ' AND ',
+      )
+    const each = tests.map((test) => sql`bool_or(${passes(sql`e`, test)})`)
+    return sql`(SELECT ${joined(each, ' AND ')} FROM (${ownEntries(type, first.param, asking.id)}) AS e) IS TRUE`
+  })
+}
+
 /**
  * OFFSET prevents the planner from searching by value first, which would find entries of other resources. The order by `n` is that of the primary key. It
  * makes the planner choose the key if its estimates for two indexes are equal, as with statistics from before a bulk load: the other indexes begin with
  * the parameter, and would read all its entries for every resource.
  */
+function ownEntries(type: string, param: string, id: Sql): Sql {
+  return sql`SELECT * FROM fhir_entry WHERE type = ${type} AND id = ${id} AND param = ${param} ORDER BY n OFFSET 0`
+}
+
 function hasEntry(type: string, tests: EntryTests, id: Sql): Sql {
-  const own = sql`SELECT * FROM fhir_entry WHERE type = ${type} AND id = ${id} AND param = ${tests.param} ORDER BY n OFFSET 0`
-  return sql`EXISTS (SELECT 1 FROM (${own}) AS e WHERE ${passes(sql`e`, tests)})`
+  return sql`EXISTS (SELECT 1 FROM (${ownEntries(type, tests.param, id)}) AS e WHERE ${passes(sql`e`, tests)})`
 }
 
 /** Follows the references of one resource. The aliases of a source are not visible inside the next one. */

@@ -11,6 +11,7 @@ import { testDatabase, type TestSchema } from '../../test/test-database.js'
 import { connectionsOf } from '../database/connections.js'
 import { databaseOver } from '../database/database.js'
 import { openPostgres } from '../index.js'
+import { scanPage } from './scan-page.js'
 import { countMatches, searchPage } from './search-page.js'
 
 const RUNS = rounds({ quick: 10, all: 60 })
@@ -42,7 +43,7 @@ describe('PostgreSQL, SQLite and memory', () => {
           const [results, ...others] = await Promise.all(storages.map((storage) => resultsOf(storage, steps)))
           for (const other of others) expect(other).toEqual(results)
           for (const asked of queries) await expectSame([...storages, inSets], asked)
-          const [population, ...populations] = await Promise.all(storages.map((storage) => scanOf(storage, scanned)))
+          const [population, ...populations] = await Promise.all([...storages, inSets].map((storage) => scanOf(storage, scanned)))
           for (const other of populations) expect(other).toEqual(population)
           for (const when of [{ since: at - 2 }, { at: { from: at - 3, to: at - 1 } }]) {
             const [history, ...histories] = await Promise.all(
@@ -58,11 +59,16 @@ describe('PostgreSQL, SQLite and memory', () => {
   })
 })
 
-/** The same resources, searched as if there were never few. */
-function throughSets(schema: TestSchema): Pick<Storage, 'search' | 'count' | 'close'> {
+/** The same resources, searched as if there were never few, and scanned as if there were always many. */
+function throughSets(schema: TestSchema): Pick<Storage, 'search' | 'count' | 'scan' | 'close'> {
   const pool = schema.pool()
   const db = databaseOver(pool, connectionsOf(pool, { connectTimeoutMs: 5_000, statementTimeoutMs: 5_000, allowLossyCommits: true }))
-  return { search: (asked) => searchPage(db, asked, { few: -1 }), count: (asked) => countMatches(db, asked, -1), close: () => db.close() }
+  return {
+    search: (asked) => searchPage(db, asked, { few: -1 }),
+    count: (asked) => countMatches(db, asked, -1),
+    scan: (asked) => scanPage(db, asked, -1),
+    close: () => db.close(),
+  }
 }
 
 async function resultsOf(storage: Storage, steps: readonly Step[]): Promise<unknown> {
