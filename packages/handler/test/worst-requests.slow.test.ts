@@ -20,6 +20,10 @@ const json = (value: object): string => JSON.stringify(value)
 const wide = `"language":"${'w'.repeat(20_000)}"`
 const nested = `"extension":${'[{"url":"u","extension":'.repeat(45)}[${'1234567890,'.repeat(190_000)}1]${'}]'.repeat(45)}`
 
+const measured = `"component":${json(
+  Array.from({ length: 1_000 }, (_, n) => ({ code: { coding: [{ system, code: `c${n}` }] }, valueQuantity: { value: n, unit: 'mg' } })),
+)}`
+
 const STORED: readonly (readonly [type: string, id: string, text: string])[] = [
   ['CodeSystem', 'cs', `"url":"${system}","status":"active","content":"complete","concept":[{"code":"root","concept":${json(codes)}}]`],
   ['ValueSet', 'vs', `"url":"http://w.example/vs","status":"active","compose":{"include":[{"system":"${system}"}]}`],
@@ -43,6 +47,11 @@ const STORED: readonly (readonly [type: string, id: string, text: string])[] = [
     )}`,
   ],
   ['Basic', 'nested', nested],
+  ...Array.from(
+    { length: 1_000 },
+    (_, n) => ['Organization', `r${n}`, `"partOf":{"reference":"Organization/r${(n + 1) % 1_000}"}`] as const,
+  ),
+  ...Array.from({ length: 60 }, (_, n) => ['Observation', `w${n}`, measured] as const),
   ...Array.from({ length: 1_000 }, (_, n) => ['Patient', `p${n}`, `"generalPractitioner":[{"reference":"Basic/nested"}],${wide}`] as const),
 ]
 
@@ -191,6 +200,11 @@ const profiles = PROFILES.map(([, id]) => `http://w.example/${id}`)
 const contacts = '{"resourceType":"Patient","contact":[{"name":{"family":"Mustermann"}}]}'
 const read = '{"request":{"method":"GET","url":"ValueSet/$expand?url=http://w.example/vs"}}'
 
+/** A Group whose members are found by criteria. */
+const group = `{"request":{"method":"POST","url":"Group"},"resource":{"resourceType":"Group","member":${json(
+  Array.from({ length: 5_000 }, (_, n) => ({ entity: { reference: `Patient?_id=p${n % 1_000}&_id:not=x${n}` } })),
+)}}}`
+
 const jsonPatch = (url: string, body: string): Sent => ({ method: 'PATCH', url, body, type: 'application/json-patch+json' })
 const pathOperation = (path: string): object => ({
   name: 'operation',
@@ -308,6 +322,9 @@ const WORST: Readonly<Record<string, readonly Sent[]>> = {
     { url: '/fhir/R4/Patient?_count=1000&_elements=language' },
     { url: '/fhir/R4/StructureDefinition?_count=1000' },
     { url: '/fhir/R4/ValueSet?_summary=count' },
+    { url: '/fhir/R4/Organization?partof:below=Organization/r0' },
+    { url: '/fhir/R4/Organization?_id=r0&_include:iterate=Organization:partof' },
+    { url: '/fhir/R4/Observation?_summary=true' },
   ],
   'POST /fhir/R4/:type/_search': [{ method: 'POST', url: '/fhir/R4/Patient/_search', body: '_count=1000', type: FORM }],
   'GET /fhir/R4/:type/:id/:member': [{ url: '/fhir/R4/Patient/p0/Observation?_count=1000' }],
@@ -316,7 +333,10 @@ const WORST: Readonly<Record<string, readonly Sent[]>> = {
   ],
   'GET /fhir/R4/:type/:id/*': [{ url: '/fhir/R4/Patient/p0/*?_count=1000' }],
   'POST /fhir/R4/:type/:id/*/_search': [{ method: 'POST', url: '/fhir/R4/Patient/p0/*/_search', body: '_count=1000', type: FORM }],
-  'GET /fhir/R4': [{ url: '/fhir/R4?_count=1000' }],
+  'GET /fhir/R4': [
+    { url: '/fhir/R4?_count=1000' },
+    { url: '/fhir/R4?_sort=-_lastUpdated&_type=Observation,Organization,Patient&_count=1000' },
+  ],
   'POST /fhir/R4/_search': [{ method: 'POST', url: '/fhir/R4/_search', body: '_count=1000', type: FORM }],
   'POST /fhir/R4/:type': [
     { method: 'POST', url: '/fhir/R4/Patient', body: longPatient },
@@ -349,6 +369,7 @@ const WORST: Readonly<Record<string, readonly Sent[]>> = {
   'PUT /fhir/R4/:type': [{ method: 'PUT', url: '/fhir/R4/Patient?_id=x', body: longPatient }],
   'DELETE /fhir/R4/:type': [{ method: 'DELETE', url: '/fhir/R4/Patient?_id:not=p1' }],
   'POST /fhir/R4': [
+    { method: 'POST', url: '/fhir/R4', body: bundle('transaction', group, 1) },
     { method: 'POST', url: '/fhir/R4', body: bundle('batch', read, 100) },
     { method: 'POST', url: '/fhir/R4', body: bundle('batch', '{"request":{"method":"GET","url":"metadata"}}', 5_000) },
     { method: 'POST', url: '/fhir/R4', body: bundle('batch', '{"request":{"method":"GET","url":"Basic/nested?_pretty=true"}}', 300) },

@@ -134,27 +134,42 @@ export function linksOf(tables: Tables, { from, param, to }: Reference): Links |
   return targets && tables.get(from)?.param(param)?.links({ system: to, targets })
 }
 
-/** Brings the links that a condition follows up to date, in steps, so that `matchingRows` does not have to. */
+/** As `followed`, for an alternative; its entries take long to find unless an index has them, and are kept. */
+function* followedOrScanned(tables: Tables, type: string, where: Condition): Work<void> {
+  if (where.kind !== 'entry') return yield* followed(tables, { type, where })
+  const table = tables.get(type)
+  if (table === undefined || isLookup(where)) return
+  entryRows(table, where)
+  yield
+}
+
+/** Brings what a condition needs up to date, in steps, so that `matchingRows` does not have to: the links that it follows, and its alternatives. */
 export function* followed(tables: Tables, { type, where }: Pick<SearchQuery, 'type' | 'where'>): Work<void> {
   switch (where.kind) {
     case 'and':
-    case 'or':
       for (const part of where.conditions) yield* followed(tables, { type, where: part })
+      return
+    case 'or':
+      for (const part of where.conditions) yield* followedOrScanned(tables, type, part)
       return
     case 'not':
       return yield* followed(tables, { type, where: where.condition })
     case 'refersTo':
       for (const to of placesOf(where.query.type)) {
         yield* followed(tables, { type: to, where: where.query.where })
-        yield* linksOf(tables, { from: type, param: where.param, to })?.catchUp() ?? []
+        yield* caughtUp(tables, { from: type, param: where.param, to })
       }
       return
     case 'referredBy':
       yield* followed(tables, where.query)
-      yield* linksOf(tables, { from: where.query.type, param: where.param, to: type })?.catchUp() ?? []
+      yield* caughtUp(tables, { from: where.query.type, param: where.param, to: type })
       return
     case 'entry':
     case 'id':
     case 'lastUpdated':
   }
+}
+
+function* caughtUp(tables: Tables, reference: Reference): Work<void> {
+  yield* linksOf(tables, reference)?.catchUp() ?? []
 }

@@ -42,6 +42,26 @@ describe('memoryStorage', () => {
     expect(await indexed.count({ type: 'Patient', where: { kind: 'entry', param: 'p', all: [] } })).toBe(1)
   })
 
+  it('lets other work run while it looks for many alternatives', async () => {
+    const storage = memoryStorage()
+    const texts = (id: number): readonly IndexEntry[] => [{ param: 't', text: `a text of its own ${id}` }]
+    await storage.write(
+      Array.from({ length: 20_000 }, (_, n) =>
+        putResource({ type: 'Basic', id: `b${n}`, source: { resourceType: 'Basic' } }, () => texts(n)),
+      ),
+    )
+    const conditions = Array.from({ length: 200 }, (_, n): Condition => {
+      return { kind: 'entry', param: 't', all: [{ field: 'text', op: 'suffix', operand: `own ${n}` }] }
+    })
+    let isDone = false
+    let gaps = 0
+    const beat = (): void => void (!isDone && ++gaps && setTimeout(beat))
+    setTimeout(beat)
+    expect(await storage.count({ type: 'Basic', where: { kind: 'or', conditions } })).toBe(200)
+    isDone = true
+    expect(gaps).toBeGreaterThan(3)
+  })
+
   it('finds what meets several conditions, in whichever order they come', async () => {
     const storage = memoryStorage()
     for (let n = 0; n < 100; n++) await put(storage, `b${n}`, n)

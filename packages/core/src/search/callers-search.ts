@@ -2,13 +2,15 @@ import type { Storage } from '../storage/index.js'
 import { hierarchyOf } from './kinds/hierarchy.js'
 import type { SearchOptions } from './search-options.js'
 
-/** The caller of a search; an `OperationContext` is one. */
+/** The caller of a search; an `OperationContext` is one, to which `step` can be added. */
 interface SearchCaller {
   readonly search?: SearchOptions | undefined
   /** The storage as the caller sees it. */
   readonly storage: Pick<Storage, 'search'>
   /** When absent, everything is allowed. @throws {OperationError} `forbidden` when the interaction is not allowed. */
   readonly authorize?: ((interaction: 'read' | 'search', type: string) => void) | undefined
+  /** Called before each query of a hierarchy, and awaited if it lets other work run; an error that it throws ends the work. */
+  readonly step?: (() => Promise<void> | undefined) | undefined
 }
 
 /**
@@ -17,7 +19,7 @@ interface SearchCaller {
  */
 export function callersSearch(caller: SearchCaller & { readonly search: SearchOptions }): SearchOptions
 export function callersSearch(caller: SearchCaller): SearchOptions | undefined
-export function callersSearch({ search, storage, authorize }: SearchCaller): SearchOptions | undefined {
+export function callersSearch({ search, storage, authorize, step }: SearchCaller): SearchOptions | undefined {
   if (search === undefined) return undefined
   const { codesOf } = search
   return {
@@ -30,7 +32,7 @@ export function callersSearch({ search, storage, authorize }: SearchCaller): Sea
       }),
     hierarchyOf: async (question) => {
       authorize?.('search', question.type)
-      return hierarchyOf(storage, question)
+      return hierarchyOf(storage, question, step)
     },
   }
 }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { publishedSearchParameters } from '../../test/r4-definitions.js'
+import { publishedSearchParameters, publishedTypes } from '../../test/r4-definitions.js'
 import type { Condition, Comparison } from '../storage/index.js'
-import { parseSearch, searchParameters, searchTypesOf, type CodeExpander, type SearchPair } from './index.js'
+import { memoryStorage } from '../memory/index.js'
+import { callersSearch, createIndexer, parseSearch, searchParameters, searchTypesOf, type CodeExpander, type SearchPair } from './index.js'
 
 const parameters = searchParameters(publishedSearchParameters(), { type: () => undefined, names: () => [] })
 const withWords = searchParameters(publishedSearchParameters(), { type: () => undefined, names: () => [] }, { words: true })
@@ -341,6 +342,17 @@ describe('parseSearch', () => {
     await expect(parse(above(4))).rejects.toMatchObject({ code: 'too-costly' })
   })
 
+  it('looks for a long list of values at once, wherever the list is', async () => {
+    const codes = Array.from({ length: 33 }, (_, n) => `c${n}`)
+    const listed = `value in ${codes.join(' ')}`
+    const commas = codes.map((code) => `urn:s|${code}`).join(',')
+    expect(await whereOf(`Observation?code=${commas}`)).toBe(`code[system eq urn:s & ${listed}]`)
+    expect(await whereOf(`Observation?code:not=${codes.join(',')},x|y`)).toBe(`not(or(code[${listed}], code[value eq y & system eq x]))`)
+    expect(await whereOf(`Patient?_has:Observation:subject:code=${commas}`)).toContain(listed)
+    expect(await whereOf(`Observation?subject:Patient.organization=${codes.map((id) => `Organization/${id}`).join(',')}`)).toContain(listed)
+    expect(await whereOf(`Observation?code=${codes.slice(1).join(',')}`)).not.toContain('value in')
+  })
+
   it('asks each question for codes once', async () => {
     const asked: unknown[] = []
     const codesOf: CodeExpander = async (question) => {
@@ -424,6 +436,21 @@ describe('parseSearch', () => {
     const none = await parse('Patient?_count=0')
     expect(none.countOnly).toBe(true)
     expect(none.query.limit).toBeUndefined()
+  })
+
+  it('lets other work run before each level of a hierarchy, however quickly the storage answers', async () => {
+    const ring = Array.from({ length: 5 }, (_, n) => ({
+      resourceType: 'Organization',
+      id: `r${n}`,
+      partOf: { reference: `Organization/r${(n + 1) % 5}` },
+    }))
+    const typed = searchParameters(publishedSearchParameters(), publishedTypes())
+    const storage = memoryStorage(ring, { indexer: createIndexer(typed) })
+    let steps = 0
+    const options = callersSearch({ search: { parameters: typed }, storage, step: () => void steps++ })
+    const { query } = await parseSearch('Organization', [['partof:below', 'Organization/r0']], options)
+    expect(written(query.where)).toContain('r0 r4 r3 r2 r1')
+    expect(steps).toBe(5)
   })
 
   it('asks for the codes of value sets and hierarchies', async () => {

@@ -1,6 +1,6 @@
 import { OperationError, quoted } from '../errors/index.js'
-import { isResourceType, type Condition, type SearchQuery } from '../storage/index.js'
-import { allOf } from './filter/conditions.js'
+import { isResourceType, joinAlternatives, type Condition, type SearchQuery } from '../storage/index.js'
+import { allOf, anyOf } from './filter/conditions.js'
 import { isSearchable, parseFilter } from './filter/filter.js'
 import type { ParsedSearch, ParsedSeveral } from './parsed-search.js'
 import { isControl, isOffered, readControls } from './controls.js'
@@ -55,7 +55,27 @@ async function conditionOf(type: string, parameters: readonly SearchPair[], opti
     conditions.push(await parseFilter({ type, options, depth: 0, ways: 1, values, sent: name }, name, value))
   const where = allOf(conditions)
   checkCost(where)
-  return where
+  return withLists(where)
+}
+
+/** Fewest values that become a list. Storages keep the matches of single values, which are often repeated; a long list seldom is. */
+const MANY_VALUES = 33
+
+/** Joins the values of long lists, so that a storage looks for thousands of codes or references once, instead of for each. */
+function withLists(condition: Condition): Condition {
+  switch (condition.kind) {
+    case 'or':
+      return anyOf(joinAlternatives(condition.conditions.map(withLists), { from: MANY_VALUES }))
+    case 'and':
+      return { kind: 'and', conditions: condition.conditions.map(withLists) }
+    case 'not':
+      return { kind: 'not', condition: withLists(condition.condition) }
+    case 'refersTo':
+    case 'referredBy':
+      return { ...condition, query: { ...condition.query, where: withLists(condition.query.where) } }
+    default:
+      return condition
+  }
 }
 
 /**

@@ -52,6 +52,7 @@ export {
   testKey,
   type FrequencyOptions,
 } from './entry-test.js'
+export { joinAlternatives, type JoinOptions } from './alternatives.js'
 export { isResourceId, isResourceType, resourceTypes } from './resource-types.js'
 export { checkEntries, checkQuery, checkScan, checkVersion } from './checks.js'
 export { comparePositions, compareSortKeys, positionOf, sortKeyAmong, type IndexedResource, type SortPosition } from './sort-position.js'

@@ -1,5 +1,6 @@
 import { joined } from '@fhir-ops/sql'
-import { placesOf, type Condition, type SearchQuery, type Comparison, type EntryTest } from 'fhir-ops/storage'
+import { joinAlternatives } from 'fhir-ops/internal/storage'
+import { placesOf, type Condition, type SearchQuery } from 'fhir-ops/storage'
 import { balanced, sql, type Sql } from '../database/connection.js'
 import { numberOf, type SqliteDriver } from '../database/driver.js'
 import { entriesOf, inTime, keyPasses, keysOfTest, paramKey } from './entry-sql.js'
@@ -27,7 +28,7 @@ export function keysWhere(type: string, condition: Condition): Sql | undefined {
     case 'and':
       return keysOfAll(type, condition.conditions)
     case 'or':
-      return keysOfAny(type, alternatives(condition.conditions))
+      return keysOfAny(type, joinAlternatives(condition.conditions))
     case 'not':
       return undefined
     default:
@@ -54,7 +55,7 @@ export function meets(type: string, condition: Condition, asking: Asking): Sql {
     case 'or':
       if (condition.conditions.length === 0) return sql`${asking.key} IN (${NO_KEYS})`
       return balanced(
-        alternatives(condition.conditions).map((part) => meets(type, part, asking)),
+        joinAlternatives(condition.conditions).map((part) => meets(type, part, asking)),
         'OR',
       )
     case 'not':
@@ -164,40 +165,6 @@ function rankOf(condition: Condition): number {
     case 'not':
       return 6
   }
-}
-
-/** A test for one value, with its other comparisons. */
-interface Wanting {
-  readonly param: string
-  readonly value: string
-  readonly others: readonly Comparison[]
-}
-
-/**
- * Merges alternative conditions: tests that differ only in the value become one test for a list. A list of codes is then a single
- * lookup, with the same statement whatever its length.
- */
-export function alternatives(conditions: readonly Condition[]): readonly Condition[] {
-  const alike = Map.groupBy(conditions, (condition) => {
-    const wanting = wantingOf(condition)
-    return wanting === undefined ? condition : JSON.stringify([wanting.param, wanting.others])
-  })
-  return [...alike.values()].flatMap((group): readonly Condition[] =>
-    group.length < 2 ? group : testOf(group.flatMap((condition) => wantingOf(condition) ?? [])),
-  )
-}
-
-function wantingOf(condition: Condition): Wanting | undefined {
-  if (condition.kind !== 'entry') return undefined
-  const { param, all } = condition
-  const [wanted, ...more] = all.filter(({ field, op }) => field === 'value' && op === 'eq')
-  if (wanted?.op !== 'eq' || more.length > 0 || typeof wanted.operand !== 'string') return undefined
-  return { param, value: wanted.operand, others: all.filter((comparison) => comparison !== wanted) }
-}
-
-function testOf(group: readonly Wanting[]): readonly EntryTest[] {
-  const operands = group.map(({ value }) => value)
-  return group.slice(0, 1).map(({ param, others }) => ({ kind: 'entry', param, all: [...others, { field: 'value', op: 'in', operands }] }))
 }
 
 /** Up to this number of resources, a condition is tested for each instead of being compared with all keys that meet it. */

@@ -87,6 +87,21 @@ describe('severalPage', () => {
     await expect(severalPage({ storage: shuffled, indexer }, queries, { limit: 10 })).rejects.toMatchObject({ code: 'search-unsupported' })
   })
 
+  it('takes the entries to sort by from the caller, who lets other work run between them', async () => {
+    const read: string[] = []
+    const entriesOf: SeveralScope['entriesOf'] = async ({ id, resource }) => {
+      read.push(id)
+      return indexer(resource)
+    }
+    const queries = await parsed(['Practitioner', 'Patient'], ['_sort', 'family'])
+    const never = (): never => expect.unreachable('the indexer is not called')
+    const scope = { storage: filled(), indexer: never, entriesOf }
+    expect(await severalPage(scope, queries, { limit: 5 })).toEqual(
+      await severalPage({ storage: filled(), indexer }, queries, { limit: 5 }),
+    )
+    expect(read).toContain('p0')
+  })
+
   it.each([
     'x',
     '[]',

@@ -5,6 +5,7 @@ import {
   compareSortKeys,
   cursorParts,
   positionOf,
+  type IndexEntry,
   type Indexer,
   type SearchPage,
   type SearchQuery,
@@ -18,6 +19,8 @@ export interface SeveralScope {
   readonly storage: Pick<Storage, 'search'>
   /** Creates the entries that resources are sorted by. */
   readonly indexer: Indexer
+  /** Returns the entries of a resource, with gaps for other work where that takes long; default: what `indexer` creates, in one go. */
+  readonly entriesOf?: ((resource: StoredResource) => readonly IndexEntry[] | Promise<readonly IndexEntry[]>) | undefined
 }
 
 /** The requested page of the matches of several types. */
@@ -158,7 +161,7 @@ function firstOf(readers: readonly Reader[], order: Order): Reader | undefined {
 }
 
 async function* matchesInTurn(
-  { storage, indexer, order }: OrderedScope,
+  { storage, indexer, entriesOf = ({ resource }) => indexer(resource), order }: OrderedScope,
   query: SearchQuery,
   from: string | undefined,
 ): AsyncGenerator<Match, void, undefined> {
@@ -167,7 +170,7 @@ async function* matchesInTurn(
   do {
     const { items, next } = await storage.search({ ...query, ...(start !== undefined && { after: start }) })
     for (const stored of items) {
-      const position = { type: query.type, ...positionOf({ stored, entries: indexer(stored.resource) }, query.sort ?? []) }
+      const position = { type: query.type, ...positionOf({ stored, entries: await entriesOf(stored) }, query.sort ?? []) }
       if (before !== undefined && order(before, position) >= 0) throw outOfOrder(query.type)
       before = position
       yield { stored, position, start }

@@ -72,6 +72,7 @@ async function conditionalReferences(
   await pace.run(relinked(plan.text, model, note))
   const found = new Map<string, string>()
   for (const target of asked) {
+    await pace.step()
     try {
       found.set(target, await addressOf(service, exchange, target))
     } catch (error) {

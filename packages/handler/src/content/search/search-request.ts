@@ -1,3 +1,4 @@
+import { createPace } from 'fhir-ops/internal/context'
 import { callersSearch, searchTypesOf, type ParsedSeveral, type SearchPair } from 'fhir-ops/internal/search'
 import type { SearchOptions } from 'fhir-ops/search'
 import { OperationError } from 'fhir-ops/errors'
@@ -26,7 +27,8 @@ export function takenPairs({ request }: Exchange, pairs: readonly SearchPair[], 
 
 /** Options for parsing the searches of a caller. @throws {OperationError} `search-unsupported` on a server without search. */
 export function searchOptions({ baseUrl }: Service, { ctx }: Pick<Exchange, 'ctx'>): SearchOptions {
-  const options = callersSearch(ctx)
+  const pace = createPace(ctx)
+  const options = callersSearch({ ...ctx, step: () => pace.step() })
   if (options === undefined) throw new OperationError('search-unsupported', 'This server has no search.')
   return { base: `${baseUrl}${FHIR_PATH}`, ...options }
 }

@@ -1,5 +1,5 @@
 import { OperationError } from 'fhir-ops/errors'
-import { compartmentMembers } from 'fhir-ops/internal/context'
+import { compartmentMembers, createPace } from 'fhir-ops/internal/context'
 import { quoted } from 'fhir-ops/internal/errors'
 import {
   containedQueries,
@@ -22,7 +22,7 @@ import { withDefinitions } from '../definitions.js'
 import { fhirTypes, inReach, narrowed, shownPage, showsTo, type Part } from '../reach.js'
 import { compartmentCondition, leadsTo } from './compartment.js'
 import { authorizeSearch, searchOptions, searchPairs, takenPairs } from './search-request.js'
-import { countOf, includedIn, pageLimit, searchsetAnswer, textLength, type SearchLinks, type Searchset } from './searchset.js'
+import { countOf, includedIn, pacedEntries, pageLimit, searchsetAnswer, textLength, type SearchLinks, type Searchset } from './searchset.js'
 import { subsetFor, type Subset } from './subset.js'
 
 /**
@@ -211,8 +211,9 @@ async function countOfAll(exchange: Exchange, queries: readonly SearchQuery[]): 
 async function pageOfSeveral(service: Service, exchange: Exchange, { queries, after, includes }: ParsedSeveral): Promise<Searchset> {
   const limit = pageLimit(queries[0]?.limit)
   const { ctx } = exchange
+  const entriesOf = pacedEntries(service, exchange, createPace(ctx))
   const found = (part: Part): Promise<SearchPage> =>
-    severalPage({ storage: showingContained(ctx.storage, ctx.limits.maxAnswerBytes), indexer: service.indexer }, queries, part)
+    severalPage({ storage: showingContained(ctx.storage, ctx.limits.maxAnswerBytes), indexer: service.indexer, entriesOf }, queries, part)
   const pages = { ctx, pageOf: found, shows: showsTo(exchange), lengthOf: textLength }
   const { items, next } = await shownPage(pages, { limit, ...(after !== undefined && { after }) })
   return { items, included: await includedIn(service, exchange, { items, includes }), next }

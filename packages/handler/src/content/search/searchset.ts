@@ -1,5 +1,5 @@
 import type { OperationContext } from 'fhir-ops/context'
-import { createPace, pacedResource } from 'fhir-ops/internal/context'
+import { createPace, pacedResource, type Pace } from 'fhir-ops/internal/context'
 import { includedResources, type Include } from 'fhir-ops/internal/search'
 import { containerOfPlace } from 'fhir-ops/internal/storage'
 import { allMatches, type IndexEntry, type SearchQuery, type StoredResource } from 'fhir-ops/storage'
@@ -116,7 +116,7 @@ interface Including {
 
 /** Returns the resources included with the matches of a page. Those that the caller may not read are omitted, as if they did not exist. */
 export function includedIn(
-  { indexer }: Service,
+  service: Service,
   { ctx, caller }: Exchange,
   { items, includes = [] }: Including,
 ): Promise<readonly StoredResource[]> {
@@ -124,10 +124,19 @@ export function includedIn(
     caller.decide('read', found.type, found.id) === 'allow' && (await isReached({ ctx, caller }, found))
   const maxBytes = items.reduce((left, item) => left - textLength(item), ctx.limits.maxAnswerBytes)
   const pace = createPace(ctx)
-  const entriesOf = async (found: StoredResource): Promise<readonly IndexEntry[]> => {
+  const entriesOf = pacedEntries(service, { ctx }, pace)
+  const scope = { storage: ctx.storage, entriesOf, shows, limit: MAX_INCLUDED, maxBytes, step: () => pace.step() }
+  return includedResources(scope, items, includes)
+}
+
+/** Returns what creates the index entries of a resource, with gaps for other work: parsing and indexing a long one takes long. */
+export function pacedEntries(
+  { indexer }: Pick<Service, 'indexer'>,
+  { ctx }: Pick<Exchange, 'ctx'>,
+  pace: Pace,
+): (found: StoredResource) => Promise<readonly IndexEntry[]> {
+  return async (found) => {
     const resource = await pacedResource(found, ctx.scheduler)
     return indexer.work === undefined ? indexer(resource) : pace.run(indexer.work(resource))
   }
-  const scope = { storage: ctx.storage, entriesOf, shows, limit: MAX_INCLUDED, maxBytes, step: () => pace.step() }
-  return includedResources(scope, items, includes)
 }

@@ -1,4 +1,4 @@
-import type { OperationContext } from '../../../context/index.js'
+import { createPace, type OperationContext } from '../../../context/index.js'
 import { ERRORS, OperationError, quoted, type ErrorCode } from '../../../errors/index.js'
 import { callersSearch, parseSearch, searchTypesOf, type SearchOptions, type SearchPair } from '../../../search/index.js'
 import { type Condition, type SearchQuery, isResourceType } from '../../../storage/index.js'
@@ -152,7 +152,8 @@ export function namesSubject({ expression }: Criterion): boolean {
 
 /** The options for parsing searches. @throws {OperationError} `not-supported` for a context without search parameters. */
 export function searchOptions(ctx: OperationContext): SearchOptions {
-  const options = callersSearch(ctx)
+  const pace = createPace(ctx)
+  const options = callersSearch({ ...ctx, step: () => pace.step() })
   if (options !== undefined) return options
   throw new OperationError('not-supported', 'Criteria in application/x-fhir-query need search parameters, and the context has none.')
 }

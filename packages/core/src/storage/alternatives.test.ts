@@ -1,6 +1,6 @@
-import type { Comparison, Condition } from 'fhir-ops/storage'
 import { expect, test } from 'vitest'
-import { alternatives } from './condition-sql.js'
+import { joinAlternatives } from './alternatives.js'
+import type { Comparison, Condition } from './query.js'
 
 function entry(param: string, ...all: readonly Comparison[]): Condition {
   return { kind: 'entry', param, all }
@@ -24,5 +24,11 @@ test.each<readonly [string, readonly Condition[], readonly Condition[]]>([
   ['two values of one entry stay together', [entry('p', value('a'), value('b'))], [entry('p', value('a'), value('b'))]],
   ['none are none', [], []],
 ])('of alternatives, %s', (_, conditions, expected) => {
-  expect(alternatives(conditions)).toEqual(expected)
+  expect(joinAlternatives(conditions)).toEqual(expected)
+})
+
+test('fewer than asked for stay as they are', () => {
+  const [a, b, c] = [entry('code', value('a')), entry('code', value('b')), entry('code', value('c'), LOINC)]
+  expect(joinAlternatives([a, b, c], { from: 3 })).toEqual([a, b, c])
+  expect(joinAlternatives([a, b, c], { from: 2 })).toEqual([entry('code', oneOf('a', 'b')), c])
 })
