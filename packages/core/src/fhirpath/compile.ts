@@ -256,7 +256,7 @@ function memberStep(name: string, model: TypeModel): MemberStep {
       const [only] = input
       if (input.length !== 1 || !isNode(only) || only.type.kind === 'primitive') return this.items(scope, input).length
       spend(scope.run, 1)
-      return countChildren(only, name)
+      return countChildren(model, only, name)
     },
   }
 }

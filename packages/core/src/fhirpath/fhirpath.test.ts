@@ -449,6 +449,17 @@ test('the documentation lists every function', () => {
   expect(names.filter((name) => !listed.has(name))).toEqual([])
 })
 
+test.each<readonly [expression: string, expected: readonly Plain[]]>([
+  ['maritalStatus.exists()', [false]],
+  ['name.count()', [1]],
+  ['name.family', ['F']],
+  ['children().count()', [1]],
+  ['children().first().family', ['F']],
+])('what has no content is not there: %s', (expression, expected) => {
+  const empty = { resourceType: 'Patient', maritalStatus: {}, contact: 'x', name: [{}, 'x', null, { family: 'F' }] }
+  expect(plain(compileFhirPath(expression, { model: r4Model }).evaluate({}, rootNode(r4Model, empty)))).toEqual(expected)
+})
+
 test('without a model elements are found by their JSON names', () => {
   const focus = rootNode({ type: () => undefined, names: () => [] }, { a: [{ b: 1 }, { b: 2 }], constructor: 3 })
   expect(plain(compileFhirPath('a.b').evaluate({}, focus))).toEqual([1, 2])

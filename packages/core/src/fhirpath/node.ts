@@ -28,22 +28,22 @@ export function rootNode(model: TypeModel, value: unknown, typeName?: string): F
   return { kind: 'node', value, extra: undefined, type: type ?? ANY_TYPE, slot: undefined, parent: undefined, index: -1 }
 }
 
-/** Adds the children of `node` with a FHIRPath name to `into`, in document order. */
+/** Adds the children of `node` with a FHIRPath name to `into`, in document order. What has no content is not there. */
 export function pushChildren(model: TypeModel, node: FhirNode, { name, into }: { name: string; into: NodeSink }): void {
   const slots = node.type.elements.get(name)
   if (slots === undefined) {
-    if (hasUntyped(node, name)) pushSlot(model, node, { slot: untypedSlot(name, node.value), into })
+    if (hasUntyped(node, name)) pushSlot(model, node, { slot: untypedSlot(name, node.value), into, skips: isEmpty })
     return
   }
-  for (const slot of possibleSlots(node, slots)) pushSlot(model, node, { slot, into })
+  for (const slot of possibleSlots(node, slots)) pushSlot(model, node, { slot, into, skips: isEmpty })
 }
 
 /** Counts the children with a FHIRPath name, without creating their nodes. */
-export function countChildren(node: FhirNode, name: string): number {
+export function countChildren(model: TypeModel, node: FhirNode, name: string): number {
   const slots = node.type.elements.get(name)
-  if (slots === undefined) return hasUntyped(node, name) ? countSlot(node, untypedSlot(name, node.value)) : 0
+  if (slots === undefined) return hasUntyped(node, name) ? countSlot(model, node, untypedSlot(name, node.value)) : 0
   let count = 0
-  for (const slot of possibleSlots(node, slots)) count += countSlot(node, slot)
+  for (const slot of possibleSlots(node, slots)) count += countSlot(model, node, slot)
   return count
 }
 
@@ -54,15 +54,15 @@ function possibleSlots(node: FhirNode, slots: readonly ElementSlot[]): readonly 
   return slots.length <= FEW ? slots : presentSlots(node).filter(({ name }) => name === slots[0]?.name)
 }
 
-/** Adds all children of `node` to `into`, in document order; members that the type does not have are skipped. */
+/** Adds all children of `node` to `into`, in document order; members that the type does not have, and what has no content, are skipped. */
 export function pushAllChildren(model: TypeModel, node: FhirNode, into: NodeSink): void {
-  for (const slot of presentSlots(node)) pushSlot(model, node, { slot, into })
+  for (const slot of presentSlots(node)) pushSlot(model, node, { slot, into, skips: isEmpty })
 }
 
 /** Counts all children, without creating their nodes. */
-export function countAllChildren(node: FhirNode): number {
+export function countAllChildren(model: TypeModel, node: FhirNode): number {
   let count = 0
-  for (const slot of presentSlots(node)) count += countSlot(node, slot)
+  for (const slot of presentSlots(node)) count += countSlot(model, node, slot)
   return count
 }
 
@@ -79,23 +79,30 @@ export function pathOf(node: FhirNode): string {
   return `${pathOf(parent)}.${slot.name}${index < 0 ? '' : `[${index}]`}${choice}`
 }
 
+/** The nodes of one slot that are wanted. */
+interface Wanted {
+  readonly slot: ElementSlot
+  readonly into: NodeSink
+  /** Values to leave out. */
+  readonly skips?: (type: TypeDefinition, value: unknown) => boolean
+}
+
 /** Adds the nodes of one slot of `node` to `into`. */
-export function pushSlot(model: TypeModel, parent: FhirNode, { slot, into }: { slot: ElementSlot; into: NodeSink }): void {
+export function pushSlot(model: TypeModel, parent: FhirNode, { slot, into, skips }: Wanted): void {
   const value = memberOf(parent, slot.jsonName)
   const extra = isStructure(value) ? undefined : memberOf(parent, slot.siblingName)
   if (value === undefined && extra === undefined) return
   if (Array.isArray(value) || Array.isArray(extra)) {
-    pushList(model, { parent, slot, into }, { values: listOf(value), extras: listOf(extra) })
+    pushList(model, { parent, slot, into, ...(skips !== undefined && { skips }) }, { values: listOf(value), extras: listOf(extra) })
     return
   }
   const type = concreteType(model, typeOf(model, slot), value)
+  if (skips?.(type, value) === true) return
   into.push({ kind: 'node', value, extra: isObject(extra) ? extra : undefined, type, slot, parent, index: slot.isCollection ? 0 : -1 })
 }
 
-interface Place {
+interface Place extends Wanted {
   readonly parent: FhirNode
-  readonly slot: ElementSlot
-  readonly into: NodeSink
 }
 
 interface Lists {
@@ -103,14 +110,15 @@ interface Lists {
   readonly extras: readonly unknown[]
 }
 
-function pushList(model: TypeModel, { parent, slot, into }: Place, { values, extras }: Lists): void {
+function pushList(model: TypeModel, { parent, slot, into, skips }: Place, { values, extras }: Lists): void {
   const length = Math.max(values.length, extras.length)
   const declared = typeOf(model, slot)
   for (let index = 0; index < length; index++) {
     const value = values[index] ?? undefined
     const extra = extras[index]
     const type = concreteType(model, declared, value)
-    into.push({ kind: 'node', value, extra: isObject(extra) ? extra : undefined, type, slot, parent, index })
+    if (skips?.(type, value) !== true)
+      into.push({ kind: 'node', value, extra: isObject(extra) ? extra : undefined, type, slot, parent, index })
   }
 }
 
@@ -130,12 +138,26 @@ function concreteType(model: TypeModel, type: TypeDefinition, value: unknown): T
   return model.type(stringAt(value, 'resourceType') ?? '') ?? type
 }
 
-function countSlot(node: FhirNode, slot: ElementSlot): number {
+function countSlot(model: TypeModel, node: FhirNode, slot: ElementSlot): number {
   const value = memberOf(node, slot.jsonName)
   const length = Array.isArray(value) ? value.length : value === undefined ? 0 : 1
-  if (length > 0) return length
+  if (length > 0) return length - emptyIn(typeOf(model, slot), value)
   const extra = memberOf(node, slot.siblingName)
   return Array.isArray(extra) ? extra.length : extra === undefined ? 0 : 1
+}
+
+/** Number of empty values of a type, which is not that of a primitive. */
+function emptyIn(type: TypeDefinition, value: unknown): number {
+  if (type.kind === 'primitive') return 0
+  return Array.isArray(value) ? value.reduce((sum: number, item) => (isEmpty(type, item) ? sum + 1 : sum), 0) : isEmpty(type, value) ? 1 : 0
+}
+
+/** True for what JSON must not have: an object without members, and null or a text where an object belongs. */
+function isEmpty({ kind, name }: TypeDefinition, value: unknown): boolean {
+  if (kind === 'primitive') return false
+  if (!isObject(value)) return name !== ANY_TYPE.name
+  for (const member in value) if (Object.hasOwn(value, member)) return false
+  return true
 }
 
 /** Returns a member. Names come from the model or are own members; functions come only from prototypes and are ignored. */

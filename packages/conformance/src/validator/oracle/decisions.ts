@@ -106,7 +106,7 @@ export const REASONS: readonly Reason[] = [
   {
     name: 'content reference',
     right: 'ours',
-    why: '[contentReference](https://hl7.org/fhir/R4/elementdefinition-definitions.html#ElementDefinition.contentReference) leads to an element of the same definition: what a profile says of that holds. Theirs makes it lead to the definition of the base.',
+    why: '[contentReference](https://hl7.org/fhir/R4/elementdefinition-definitions.html#ElementDefinition.contentReference) always refers to what the type says, not to what a profile adds. Theirs applies there, too, what a profile says inside of a data type.',
   },
   {
     name: 'index',
@@ -204,7 +204,27 @@ export const ROWS: readonly Row[] = [
   { side: 'ours', rule: /^reference$/, change: /^profile$/, reason: 'type of a reference' },
   { side: 'ours', rule: /^value-fixed$/, change: /^profile$/, reason: 'index' },
   { side: 'theirs', rule: /^(_DT_Fixed_Wrong|Profile_VAL_NotAllowed)$/, change: /^profile$/, reason: 'index' },
-  { side: 'ours', rule: /^(too-few|too-many|value-pattern)$/, change: /^profile$/, reason: 'content reference' },
+  {
+    side: 'theirs',
+    rule: /^Validation_VAL_Profile_Maximum$/,
+    change: /^profile$/,
+    place: /^Consent\.provision\.provision\[/,
+    reason: 'content reference',
+  },
+  {
+    side: 'ours',
+    rule: /^(too-many|value-pattern)$/,
+    change: /^profile$/,
+    place: /^(Invoice\.totalNet|DeviceRequest\.authoredOn)$/,
+    reason: 'profile against its base',
+  },
+  {
+    side: 'ours',
+    rule: /^too-many$/,
+    change: /^profile$/,
+    place: /^ValueSet\.contact\[\d+\]$/,
+    reason: 'snapshot that theirs cannot make',
+  },
   { side: 'ours', rule: /^definition-expression$/, change: /^profile as a resource$/, reason: 'expression of a differential' },
   {
     side: 'theirs',

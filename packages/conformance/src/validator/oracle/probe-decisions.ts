@@ -237,7 +237,7 @@ export const DECIDED: readonly ProbeDecision[] = [
   },
   {
     probes:
-      /((choiceSl\/qOk|nested\/both|comp\/ok|cref\/(ok|deep)|choice\/shortIn)$|rule\/choices: |snap5: choice\/(shortSub|(into|constrainedShort)\/inst$))/,
+      /((choiceSl\/qOk|nested\/both|comp\/ok|cref\/(ok|deep|noText)|choice\/shortIn)$|rule\/choices: |snap5: choice\/(shortSub|(into|constrainedShort)\/inst$))/,
     why: 'Theirs makes no snapshot, or a wrong one, of a profile that adds a slice to a choice or inside a slice of its base, or goes into a content reference.',
     isLimit: true,
   },

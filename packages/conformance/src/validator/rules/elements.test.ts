@@ -222,9 +222,29 @@ test.each<readonly [members: JsonObject, said: readonly string[]]>([
 test.each<readonly [item: readonly unknown[], said: readonly string[]]>([
   [[{ linkId: '1', type: 'display' }, 'x'], ['error object-expected Questionnaire.item[1]']],
   [['x'], ['error too-few Questionnaire', 'error object-expected Questionnaire.item[0]']],
+  [[null], ['error too-few Questionnaire']],
 ])('items of a list that cannot be read from JSON do not count: %j', async (item, said) => {
   const url = 'http://elements.test/form'
   const profile = profileOn('Questionnaire', url, [{ id: 'Questionnaire.item', path: 'Questionnaire.item', min: 1 }])
   const questionnaire = { resourceType: 'Questionnaire', meta: { profile: [url] }, status: 'draft', item }
   expect(await findingsOf(questionnaire, [profile], /^(object-expected|too-few)$/)).toEqual(said)
+})
+
+test.each<readonly [resource: JsonObject, said: readonly string[]]>([
+  [
+    patient({ contact: { gender: 'x' } }),
+    ['error array-expected Patient.contact', 'error invariant Patient.contact[0]', 'error code-not-in-value-set Patient.contact[0].gender'],
+  ],
+  [{ resourceType: 'OperationOutcome', issue: 'x' }, ['error array-expected OperationOutcome.issue', 'error too-few OperationOutcome']],
+])('an object instead of a list is checked as its item, and another value is none: %j', async (resource, said) => {
+  expect(await findingsOf(resource, [], /^(array-expected|too-few|invariant|code-not-in-value-set)$/)).toEqual(said)
+})
+
+test.each<readonly [resource: JsonObject, said: readonly string[]]>([
+  [patient({ contact: [{ name: {}, gender: 'male' }] }), ['error invariant Patient.contact[0]']],
+  [patient({ contact: [{ name: 'x', gender: 'male' }] }), ['error invariant Patient.contact[0]']],
+  [patient({ contact: [{ name: { text: 'x' }, gender: 'male' }] }), []],
+  [{ resourceType: 'Bundle', type: 'collection', entry: [{ resource: patient({}), request: {} }] }, []],
+])('what has no content is not there for invariants: %j', async (resource, said) => {
+  expect(await findingsOf(resource, [], /^invariant$/)).toEqual(said)
 })

@@ -28,7 +28,7 @@ function childrenOf(scope: Scope, items: Items): Items {
 
 function countChildrenOf(scope: Scope, items: Items): number {
   let count = 0
-  for (const item of items) if (isNode(item)) count += countAllChildren(item)
+  for (const item of items) if (isNode(item)) count += countAllChildren(scope.run.model, item)
   spend(scope.run, items.length)
   return count
 }

@@ -32,8 +32,6 @@ export interface ProfileSource {
   readonly isTypeUrl: (url: string) => boolean
   /** The choice and type that a path such as `Observation.valueQuantity` names; `undefined` for other paths. */
   readonly choiceAt: (path: string) => ChoicePath | undefined
-  /** The elements below a path whose content is that of another element of the type, with the path of that element. */
-  readonly referringIn: (path: string) => readonly { readonly name: string; readonly type: string }[]
   /** Names of the rules that have something to check where an ElementDefinition applies. */
   readonly demandsOf: (rule: RuleDraft) => readonly string[]
 }
@@ -69,8 +67,14 @@ export function ruleOf(element: JsonObject, source: ProfileSource): RuleDraft {
   }
 }
 
-/** The id that a content reference names; `undefined` when it names an element of another definition. */
-function ownElement(reference: string, { url }: ProfileSource): string | undefined {
+/**
+ * The id that a content reference names; `undefined` when it names an element of another definition. References of types lead to what the type says, and
+ * a profile cannot change them; in the snapshot of a profile, one without a url leads to what the snapshot says.
+ *
+ * @see https://hl7.org/fhir/R4/elementdefinition-definitions.html#ElementDefinition.contentReference
+ */
+function ownElement(reference: string, { url, isBase, isComplete }: ProfileSource): string | undefined {
+  if (!isBase && !isComplete) return undefined
   const end = reference.indexOf('#')
   return end <= 0 || reference.slice(0, end) === url ? reference.slice(end + 1) : undefined
 }

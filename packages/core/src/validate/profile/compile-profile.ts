@@ -4,7 +4,6 @@ import { isSubtype, type ElementSlot, type TypeModel } from '../../fhirpath/inde
 import { extensionAt, objectAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
 import {
   TYPE_URL,
-  rulesWithin,
   type ExtensionContext,
   type ExtensionRule,
   type Profile,
@@ -41,7 +40,6 @@ export function* compileProfile(definition: JsonObject, model: TypeModel, rules:
     model,
     isTypeUrl,
     choiceAt: choiceFinder(model),
-    referringIn: (path) => referringIn(model, path),
     demandsOf: (rule) => rules.filter(({ appliesTo }) => appliesTo(rule, model)).map(({ name }) => name),
   }
   const extension = type === 'Extension' && !isBase ? extensionRule(definition, elements) : undefined
@@ -195,7 +193,6 @@ function* treeOf(elements: readonly JsonObject[], source: ProfileSource): Work<P
   }
   yield
   for (const rule of new Set(byId.values())) finishReference(rule, byId, tree)
-  if (!source.isComplete) addReferring(root, source)
   yield* finishRules(root, source)
   return { root, elements: byId }
 }
@@ -293,18 +290,6 @@ function finishReference(rule: RuleDraft, byId: ReadonlyMap<string, RuleDraft>, 
   rule.constraints = [...rule.constraints, ...target.constraints]
 }
 
-/** Adds to a differential the elements that refer to one of its own: what it states about `Questionnaire.item` applies to nested items too. */
-function addReferring(root: RuleDraft, source: ProfileSource): void {
-  const byPath = new Map(rulesWithin(root).map((rule) => [rule.path, rule]))
-  for (const [path, rule] of byPath) {
-    for (const { name, type } of source.referringIn(path)) {
-      const target = byPath.get(type)
-      if (target === undefined || rule.children.has(name)) continue
-      rule.children.set(name, { ...emptyRule(`${path}.${name}`, source), children: target.children, constraints: target.constraints })
-    }
-  }
-}
-
 /** Computes `required` and `demands` once the tree is complete. Content references make it a graph, so each rule is visited once. */
 function* finishRules(root: RuleDraft, source: ProfileSource): Work<void> {
   const all = new Set([root])
@@ -346,9 +331,4 @@ function choiceFinder(model: TypeModel): ProfileSource['choiceAt'] {
     const slot = path.includes('.') ? slotAt(path) : undefined
     return slot?.isChoice === true && slot.jsonName === lastOf(path) ? { name: slot.name, type: slot.type } : undefined
   }
-}
-
-function referringIn(model: TypeModel, path: string): readonly ElementSlot[] {
-  const slots = [...(model.type(path)?.members.values() ?? [])]
-  return slots.filter(({ name, type }) => type.includes('.') && type !== `${path}.${name}`)
 }

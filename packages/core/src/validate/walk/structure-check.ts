@@ -100,7 +100,10 @@ function areDistinct(names: readonly string[]): boolean {
 
 function memberPasses(check: StructureCheck, member: ShapeMember, value: unknown, holder: JsonObject): boolean {
   if (!member.isCollection) return member.takesOne && itemPasses(check, member, value, sourceOf(check, value, holder, member.jsonName))
-  return Array.isArray(value) && value.length > 0 && member.takes(value.length) && itemsPass(check, member, value)
+  if (Array.isArray(value)) return value.length > 0 && member.takes(value.length) && itemsPass(check, member, value)
+  // The walk takes an object for the item of a list, and asks whether it has failed.
+  if (isObject(value)) itemPasses(check, member, value, '')
+  return false
 }
 
 function itemsPass(check: StructureCheck, member: ShapeMember, items: readonly unknown[]): boolean {

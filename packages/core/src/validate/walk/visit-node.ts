@@ -9,6 +9,7 @@ import {
   checkNotEmpty,
   OBJECT_EXPECTED,
   checkShape,
+  isItemAlone,
   nullItems,
   reportNullItem,
   reportUnknownProperty,
@@ -137,18 +138,16 @@ function visitMembers(run: Run, node: FhirNode, plan: Plan): void {
 
 function visitMember(run: Run, { node, holder }: NodeMembers, member: PlannedMember): void {
   const { slot } = member
-  if (run.checksTypes && !checkShape(run, node, { slot, holder })) return checkUnreadable(run, node, member)
+  if (run.checksTypes && !checkShape(run, node, { slot, holder }) && !isItemAlone(run, { slot, holder }))
+    return checkUnreadable(run, node, member)
   const nodes: FhirNode[] = []
   pushSlot(run.model, node, { slot, into: nodes })
   visitElement(run, { parent: node, slot, nodes, nulls: nullItems(run, { slot, holder }) }, member)
 }
 
-/**
- * An array or null instead of a single value is none, so the element may be lacking. An object instead of an array is taken for its item, and a choice is
- * there by its name.
- */
+/** What cannot be read is not there, so the element may be lacking. A choice is there by its name. */
 function checkUnreadable(run: Run, node: FhirNode, { slot, rules }: PlannedMember): void {
-  if (!slot.isCollection && !slot.isChoice) for (const rule of rules) checkCount(run, node, { rule, count: 0 })
+  if (!slot.isChoice) for (const rule of rules) checkCount(run, node, { rule, count: 0 })
 }
 
 /** True for the name of a primitive value's sibling, such as `_name`. */
@@ -205,7 +204,8 @@ function visitElement(run: Run, element: ElementNodes, { rules, quickCheck: know
 /** The number of nodes that are JSON objects or not as their types need. */
 function readableIn(nodes: readonly FhirNode[]): number {
   let count = 0
-  for (const { type, value } of nodes) if (value === undefined || (type.kind === 'primitive') !== isObject(value)) count++
+  for (const { type, value, extra } of nodes)
+    if (value === undefined ? extra !== undefined : (type.kind === 'primitive') !== isObject(value)) count++
   return count
 }
 

@@ -38,13 +38,14 @@ export function onlySlot({ elements }: TypeDefinition, name: string): ElementSlo
 export function countAt([name = '', ...rest]: readonly string[], { model, type }: TypedValue): Count {
   const slots = /^[a-z]/.test(name) ? type.elements.get(name) : undefined
   if (slots === undefined) return () => undefined
-  const count = slotCount(slots)
+  const count = slotCount(model, slots)
   if (rest.length === 0) return count
   const [slot] = slots
   const inner = slot === undefined || slots.length > 1 ? undefined : model.type(slot.type)
   const below = inner === undefined ? undefined : countIn(rest, { model, type: inner })
   return (value) => {
-    if (count(value) === 0) return 0
+    const found = count(value)
+    if (found === 0 || found === undefined) return found
     return slot === undefined || below === undefined ? undefined : sum(value[slot.jsonName], below)
   }
 }
@@ -74,30 +75,54 @@ function sum(values: unknown, below: Count): number | undefined {
 
 const FEW = 8
 
-function slotCount(slots: readonly ElementSlot[]): (value: JsonObject) => number {
-  if (slots.length > FEW) return countOfMany(new Map(slots.map((slot) => [slot.jsonName, slot])))
-  return (value) => {
-    let count = 0
-    for (const slot of slots) count += countOfSlot(value, slot)
-    return count
-  }
+/** A slot, and whether its type is primitive. */
+interface KnownSlot {
+  readonly slot: ElementSlot
+  readonly isPrimitive: boolean
 }
 
-/** Goes through the members of the value, which are fewer than the types of a large choice, such as the fifty of an extension's value. */
-function countOfMany(slots: ReadonlyMap<string, ElementSlot>): (value: JsonObject) => number {
+function slotCount(model: TypeModel, slots: readonly ElementSlot[]): Count {
+  const known = slots.map((slot): KnownSlot => ({ slot, isPrimitive: model.type(slot.type)?.kind === 'primitive' }))
+  if (slots.length > FEW) return countOfMany(new Map(known.map((one) => [one.slot.jsonName, one])))
   return (value) => {
     let count = 0
-    for (const key of Object.keys(value)) {
-      const name = key.startsWith('_') ? key.slice(1) : key
-      const slot = name !== key && Object.hasOwn(value, name) ? undefined : slots.get(name)
-      if (slot !== undefined) count += countOfSlot(value, slot)
+    for (const one of known) {
+      const own = countOfSlot(value, one)
+      if (own === undefined) return undefined
+      count += own
     }
     return count
   }
 }
 
-function countOfSlot(value: JsonObject, { jsonName, siblingName }: ElementSlot): number {
-  return lengthOf(value[jsonName]) || lengthOf(value[siblingName])
+/** Goes through the members of the value, which are fewer than the types of a large choice, such as the fifty of an extension's value. */
+function countOfMany(slots: ReadonlyMap<string, KnownSlot>): Count {
+  return (value) => {
+    let count = 0
+    for (const key of Object.keys(value)) {
+      const name = key.startsWith('_') ? key.slice(1) : key
+      const slot = name !== key && Object.hasOwn(value, name) ? undefined : slots.get(name)
+      const own = slot === undefined ? 0 : countOfSlot(value, slot)
+      if (own === undefined) return undefined
+      count += own
+    }
+    return count
+  }
+}
+
+/** What has no content is not there for FHIRPath, which then counts. */
+function countOfSlot(value: JsonObject, { slot: { jsonName, siblingName }, isPrimitive }: KnownSlot): number | undefined {
+  const member = value[jsonName]
+  const length = lengthOf(member)
+  if (length === 0) return lengthOf(value[siblingName])
+  if (isPrimitive || (Array.isArray(member) ? member.every(hasContent) : hasContent(member))) return length
+  return undefined
+}
+
+/** True for an object with members. */
+function hasContent(value: unknown): value is JsonObject {
+  if (isObject(value)) for (const name in value) if (Object.hasOwn(value, name)) return true
+  return false
 }
 
 function lengthOf(member: unknown): number {
@@ -171,7 +196,7 @@ function addObjects(holder: JsonObject, { jsonName, siblingName }: ElementSlot, 
   if (holder[siblingName] !== undefined) return false
   if (member === undefined) return true
   for (const one of Array.isArray(member) ? member : [member]) {
-    if (!isObject(one) || into.length >= MOST_ITEMS) return false
+    if (!hasContent(one) || into.length >= MOST_ITEMS) return false
     into.push(one)
   }
   return true

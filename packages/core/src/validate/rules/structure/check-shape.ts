@@ -77,6 +77,13 @@ export function checkShape(run: Run, node: FhirNode, { slot, holder }: Member): 
   )
 }
 
+/** True for an object with content instead of an array: it is taken for the item of one, and checked. */
+export function isItemAlone({ model }: Run, { slot, holder }: Member): boolean {
+  const value = holder[slot.jsonName]
+  const kind = model.type(slot.type)?.kind ?? 'primitive'
+  return slot.isCollection && kind !== 'primitive' && isObject(value) && hasContent(value, kind)
+}
+
 /** Checks that the `_name` next to a primitive value is an object or, next to a list of values, a list of objects and nulls. */
 function checkExtra(run: Run, node: FhirNode, { extra, at }: { extra: unknown; at: string }): boolean {
   if (extra === undefined || isObject(extra)) return true
