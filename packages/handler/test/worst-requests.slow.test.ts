@@ -17,6 +17,8 @@ let token = ''
 const codes = Array.from({ length: 20_000 }, (_, n) => ({ code: `c${n}`, display: `Concept number ${n}` }))
 const system = 'http://w.example/cs'
 const json = (value: object): string => JSON.stringify(value)
+const tree = 'http://w.example/tree'
+const parents = codes.map(({ code }, n) => ({ code, ...(n > 0 && { property: [{ code: 'parent', valueCode: `c${n >> 1}` }] }) }))
 const wide = `"language":"${'w'.repeat(20_000)}"`
 const nested = `"extension":${'[{"url":"u","extension":'.repeat(45)}[${'1234567890,'.repeat(190_000)}1]${'}]'.repeat(45)}`
 
@@ -26,6 +28,7 @@ const measured = `"component":${json(
 
 const STORED: readonly (readonly [type: string, id: string, text: string])[] = [
   ['CodeSystem', 'cs', `"url":"${system}","status":"active","content":"complete","concept":[{"code":"root","concept":${json(codes)}}]`],
+  ['CodeSystem', 'tree', `"url":"${tree}","status":"active","content":"complete","hierarchyMeaning":"is-a","concept":${json(parents)}`],
   ['ValueSet', 'vs', `"url":"http://w.example/vs","status":"active","compose":{"include":[{"system":"${system}"}]}`],
   [
     'ConceptMap',
@@ -75,7 +78,8 @@ beforeAll(async () => {
     const { status } = await send({ method: 'PUT', url: `/fhir/R4/${type}/${id}`, body: `{"resourceType":"${type}","id":"${id}",${text}}` })
     expect([id, status]).toEqual([id, 201])
   }
-  await send({ method: 'POST', url: '/fhir/R4/$closure', body: parameters({ name: 'name', valueString: 'w' }) })
+  for (const valueString of ['w', 'tree'])
+    await send({ method: 'POST', url: '/fhir/R4/$closure', body: parameters({ name: 'name', valueString }) })
   for (let n = 0; n < 300; n++)
     await send({ method: 'PUT', url: '/fhir/R4/Patient/p0', body: `{"resourceType":"Patient","id":"p0",${wide}}` })
 })
@@ -240,6 +244,14 @@ const WORST: Readonly<Record<string, readonly Sent[]>> = {
       method: 'POST',
       url: '/fhir/R4/$closure',
       body: parameters({ name: 'name', valueString: 'w' }, ...codings(1_000).map((valueCoding) => ({ name: 'concept', valueCoding }))),
+    },
+    {
+      method: 'POST',
+      url: '/fhir/R4/$closure',
+      body: parameters(
+        { name: 'name', valueString: 'tree' },
+        ...parents.slice(0, 5_000).map(({ code }) => ({ name: 'concept', valueCoding: { system: tree, code } })),
+      ),
     },
   ],
   '$validate-code': [

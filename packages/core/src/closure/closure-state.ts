@@ -1,7 +1,7 @@
-import { createPace, type OperationContext, type Pace } from '../context/index.js'
+import { createPace, pacedResource, type OperationContext, type Pace } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import { extensionAt, isObject, objectsAt, stringAt, type JsonObject } from '../json/index.js'
-import { putResource, type StoredResource } from '../storage/index.js'
+import { puttingResource } from '../storage/index.js'
 import {
   and,
   bitmapFrom,
@@ -56,7 +56,8 @@ const STATE = 'https://fhir-ops.dev/StructureDefinition/closure-state'
 /** Reads the table with this name; `undefined` when it does not exist. */
 export async function readClosure(ctx: OperationContext, name: string): Promise<KeptState | undefined> {
   const stored = await ctx.storage.read('Basic', await idOf(name))
-  return stored === undefined ? undefined : { state: stateIn(stored, name), versionId: stored.versionId }
+  if (stored === undefined) return undefined
+  return { state: stateIn(await pacedResource(stored, ctx.scheduler), name), versionId: stored.versionId }
 }
 
 /**
@@ -75,11 +76,12 @@ export async function writeClosure(ctx: OperationContext, state: ClosureState, b
     code: { text: 'Closure table' },
     extension: [{ url: STATE, valueString: text }],
   }
-  await ctx.storage.write([putResource({ type: 'Basic', id, source, ifVersion: base }, () => [])])
+  const put = puttingResource({ type: 'Basic', id, source, ifVersion: base }, () => [])
+  await ctx.storage.write([await createPace(ctx).run(put)])
 }
 
-function stateIn(stored: StoredResource, name: string): ClosureState {
-  const extension = extensionAt(stored.resource, STATE)
+function stateIn(resource: JsonObject, name: string): ClosureState {
+  const extension = extensionAt(resource, STATE)
   const value: unknown = JSON.parse(stringAt(extension, 'valueString') ?? 'null')
   if (!isObject(value)) throw new OperationError('storage-damaged', 'A closure table cannot be read.')
   return {

@@ -1,7 +1,7 @@
 import type { MeasureReport } from 'fhir/r4.js'
-import type { OperationContext } from '../context/index.js'
+import { createPace, type OperationContext } from '../context/index.js'
 import type { Operation, OperationResponse } from '../operation/index.js'
-import { putResource, type Indexer } from '../storage/index.js'
+import { puttingResource, type Indexer } from '../storage/index.js'
 import { evaluateMeasure, type EvaluateMeasureOptions } from './evaluate-measure.js'
 import { readEvaluate } from './read-request.js'
 import { toMeasureReport } from './report.js'
@@ -17,7 +17,8 @@ export function evaluateMeasureRun(options: EvaluateMeasureOptions, storeReports
 async function storedReport(ctx: OperationContext, report: MeasureReport, indexer: Indexer): Promise<OperationResponse> {
   ctx.authorize?.('create', 'MeasureReport')
   const { id = ctx.newId() } = report
-  const results = await ctx.storage.write([putResource({ type: 'MeasureReport', id, source: { ...report }, ifVersion: null }, indexer)])
+  const put = puttingResource({ type: 'MeasureReport', id, source: { ...report }, ifVersion: null }, indexer)
+  const results = await ctx.storage.write([await createPace(ctx).run(put)])
   const meta = results.map(({ versionId, lastUpdated }) => ({ ...(versionId !== undefined && { versionId }), lastUpdated }))[0]
   return { status: 201, resource: { ...report, id, meta }, location: `MeasureReport/${id}` }
 }
