@@ -41,7 +41,8 @@ export interface OpenPostgresOptions {
   readonly history?: boolean
   /**
    * Size of the cache of large parsed resources, in characters of their text, so that a large definition is not sent and parsed for every
-   * request. A cached resource is used only while the database confirms that it is current. Default 32 million; 0 disables the cache.
+   * request. A cached resource is used only while the database confirms that it is current. Large versions on pages of histories have a cache of
+   * the same size. Default 32 million; 0 disables both.
    */
   readonly cacheCharacters?: number
 }

@@ -8,28 +8,77 @@ import {
   type ResourceHistory,
 } from 'fhir-ops/storage'
 import type { HistoryItem, HistoryPeriod, HistoryPosition } from 'fhir-ops/internal/storage'
+import { LRUCache } from 'lru-cache'
 import type { Executor } from '../database/database.js'
 import type { Reading } from '../database/replicas.js'
-import { resourceRow } from './resource-row.js'
+import { LARGE, resourceRow } from './resource-row.js'
 import { numberAt, textAt, prepared, sql, type Row, type Sql } from '../database/sql.js'
 
 /**
  * Creates the history over a database: the last version of an id is in the row of its resource, earlier ones are in a separate table.
  *
- * @param reading Where pages are read.
+ * @param options.reading Where pages are read.
+ * @param options.cacheCharacters Maximum total length of the large versions that are kept; 0 reads them with each page.
  */
-export function historyIn(db: Executor, reading: Reading): ResourceHistory {
+export function historyIn(db: Executor, { reading, cacheCharacters }: HistoryOptions): ResourceHistory {
+  const largeVersion = cacheCharacters === 0 ? undefined : sharedVersions(cacheCharacters)
   return {
     async version(type, id, versionId) {
       const version = versionNumber(versionId)
-      if (version === undefined) return undefined
-      const which = sql`type = ${type} AND id = ${id} AND version = ${version}`
-      const [row] = await db.rows(
-        prepared('version', sql`SELECT v.*, ${CREATED} FROM (${eachOf(PARTS, (part) => versionsIn(part, which))}) AS v`),
-      )
-      return row && versionOf(row)
+      return version === undefined ? undefined : readVersion(db, { type, id, version })
     },
-    page: async (query) => reading(async (executor) => readPage(executor, query)),
+    page: async (query) =>
+      reading(async (executor) => {
+        if (largeVersion === undefined) return pageOf(await readRows(executor, query))
+        const found = await readRows(executor, { ...query, leaveOutFrom: LARGE })
+        const items: HistoryItem[] = []
+        for (const row of found.rows) {
+          const item = row['left_out'] === true ? await largeVersion(executor, positionOf(row)) : versionOf(row)
+          // A writer that stores no history has replaced the version meanwhile.
+          if (item === undefined) return pageOf(await readRows(executor, query))
+          items.push(item)
+        }
+        return { ...pageOf({ ...found, rows: [] }), items }
+      }),
+  }
+}
+
+/** Options of `historyIn`. */
+interface HistoryOptions {
+  readonly reading: Reading
+  readonly cacheCharacters: number
+}
+
+async function readVersion(db: Executor, { type, id, version }: Omit<HistoryPosition, 'updated'>): Promise<HistoryItem | undefined> {
+  const which = sql`type = ${type} AND id = ${id} AND version = ${version}`
+  const [row] = await db.rows(
+    prepared('version', sql`SELECT v.*, ${CREATED} FROM (${eachOf(PARTS, (part) => versionsIn(part, which))}) AS v`),
+  )
+  return row && versionOf(row)
+}
+
+/** Reads versions once for all pages that have them at the same time or soon after: versions never change, and each page would have its own copy. */
+function sharedVersions(maxCharacters: number): (db: Executor, position: HistoryPosition) => Promise<HistoryItem | undefined> {
+  const kept = new LRUCache<string, HistoryItem>({ maxSize: maxCharacters })
+  const underWay = new Map<string, Promise<HistoryItem | undefined>>()
+  const read = async (db: Executor, position: HistoryPosition, key: string): Promise<HistoryItem | undefined> => {
+    try {
+      const item = await readVersion(db, position)
+      if (item !== undefined) kept.set(key, item, { size: Math.max(1, item.stored?.text.length ?? 0) })
+      return item
+    } finally {
+      underWay.delete(key)
+    }
+  }
+  return async (db, position) => {
+    // The time distinguishes versions of a database that was emptied or restored meanwhile.
+    const { type, id, version, updated } = position
+    const key = `${type}/${id}/${version}/${updated}`
+    const known = kept.get(key) ?? underWay.get(key)
+    if (known !== undefined) return known
+    const asked = read(db, position, key)
+    underWay.set(key, asked)
+    return asked
   }
 }
 
@@ -46,17 +95,31 @@ const PARTS: readonly (readonly [table: Sql, part: Sql])[] = [
   [sql`fhir_version`, sql`TRUE`],
 ]
 
-async function readPage(db: Executor, query: HistoryQuery): Promise<HistoryPage> {
+interface RowsQuery extends HistoryQuery {
+  /** Texts of at least this many bytes are left out. Default: none. */
+  readonly leaveOutFrom?: number
+}
+
+/** The rows of a page. */
+interface PageRows {
+  readonly rows: readonly Row[]
+  readonly next?: string
+}
+
+async function readRows(db: Executor, query: RowsQuery): Promise<PageRows> {
   const limit = pageLimit(query)
   const found = await db.rows(pageSql(query, limit + 1))
   const rows = found.slice(0, limit).filter((row) => row['whole'] === true)
-  const items = rows.map(versionOf)
   const last = rows.at(-1)
-  return rows.length === found.length || last === undefined ? { items } : { items, next: historyCursor(positionOf(last)) }
+  return rows.length === found.length || last === undefined ? { rows } : { rows, next: historyCursor(positionOf(last)) }
+}
+
+function pageOf({ rows, ...page }: PageRows): HistoryPage {
+  return { ...page, items: rows.map(versionOf) }
 }
 
 /** Selects the newest versions of each type and part. Rows after the first that exceed the page size have no text. */
-function pageSql({ types, id, since, at, after, maxBytes = MAX_PAGE_TEXT }: HistoryQuery, limit: number): Sql {
+function pageSql({ types, id, since, at, after, maxBytes = MAX_PAGE_TEXT, leaveOutFrom = MAX_INTEGER }: RowsQuery, limit: number): Sql {
   const which = joined(
     [
       sql`type = t.type`,
@@ -72,9 +135,14 @@ function pageSql({ types, id, since, at, after, maxBytes = MAX_PAGE_TEXT }: Hist
   const sized = sql`SELECT *, sum(coalesce(octet_length(text), 0)) OVER (${ORDER} ROWS UNBOUNDED PRECEDING) - coalesce(octet_length(text), 0) AS bytes_before
     FROM (${found}) AS found`
   const isWhole = sql`v.bytes_before <= ${maxBytes}`
-  return sql`SELECT v.type, v.id, v.version, v.updated, CASE WHEN ${isWhole} THEN v.text END AS text, ${isWhole} AS whole, ${CREATED}
+  const isLarge = sql`coalesce(octet_length(v.text), 0) >= ${leaveOutFrom}`
+  return sql`SELECT v.type, v.id, v.version, v.updated, CASE WHEN ${isWhole} AND NOT ${isLarge} THEN v.text END AS text,
+    ${isLarge} AS left_out, ${isWhole} AS whole, ${CREATED}
     FROM (${sized}) AS v ORDER BY v.updated DESC, v.type, v.id, v.version DESC`
 }
+
+/** The largest integer of PostgreSQL; no text is that long. */
+const MAX_INTEGER = 2_147_483_647
 
 type Part = (typeof PARTS)[number]
 

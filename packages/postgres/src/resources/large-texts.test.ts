@@ -6,6 +6,7 @@ import { connectionsOf } from '../database/connections.js'
 import { databaseOver } from '../database/database.js'
 import { openPostgres } from '../index.js'
 import { searchPage } from '../search/search-page.js'
+import { historyIn } from './history.js'
 
 const database = await testDatabase({ fsync: 'off' })
 afterAll(() => database.remove())
@@ -90,5 +91,54 @@ describe('a large resource that is read again', () => {
     await other.write([{ op: 'delete', type: 'Basic', id: 'a' }])
     expect(await storage.read('Basic', 'a')).toBeUndefined()
     expect((await storage.search(ALL)).items.map(({ id }) => id)).toEqual(['b', 'c'])
+  })
+
+  describe('on a page of a history', () => {
+    const HISTORY = { types: ['Basic'], id: 'a' }
+    beforeEach(async () => {
+      await storage.write([basic('a', `${LARGE}2`)])
+      await storage.write([{ op: 'delete', type: 'Basic', id: 'a' }])
+      await storage.write([basic('a', SMALL)])
+    })
+
+    it('is there once, however many pages have it at the same time or later', async () => {
+      const together = await Promise.all(Array.from({ length: 5 }, async () => storage.history?.page(HISTORY)))
+      const pages = [...together, await storage.history?.page(HISTORY)].map((page) => page?.items ?? [])
+      const [first = []] = pages
+      expect(first.map(({ versionId, created, stored }) => [versionId, created, stored?.resource['code']])).toEqual([
+        ['4', true, { text: SMALL }],
+        ['3', false, undefined],
+        ['2', false, { text: `${LARGE}2` }],
+        ['1', true, { text: LARGE }],
+      ])
+      for (const items of pages)
+        expect([items[2]?.stored, items[3]?.stored].map((stored, n) => stored === first[n + 2]?.stored)).toEqual([true, true])
+      expect((await storage.history?.version('Basic', 'a', '1'))?.stored?.text).toBe(first[3]?.stored?.text)
+    })
+
+    it('is the same, and counts as long, when nothing is to be kept', async () => {
+      for (const query of [HISTORY, { ...HISTORY, maxBytes: 1_000 }, { types: ['Basic'], limit: 3 }]) {
+        const [page, plain] = [await storage.history?.page(query), await other.history?.page(query)]
+        const shown = (items: typeof page): unknown => items?.items.map(({ id, versionId, stored }) => [id, versionId, stored?.text])
+        expect([shown(page), page?.next]).toEqual([shown(plain), plain?.next])
+      }
+    })
+
+    it('that a writer without history replaces before it is read is looked for again', async () => {
+      const forgetful = (await openPostgres(schema.pool(), { allowLossyCommits: true, history: false })).storage
+      await forgetful.write([basic('a', LARGE)])
+      const pool = schema.pool()
+      const db = databaseOver(pool, connectionsOf(pool, { connectTimeoutMs: 5_000, statementTimeoutMs: 5_000, allowLossyCommits: true }))
+      let statements = 0
+      const rows: typeof db.rows = async (statement) => {
+        statements += 1
+        if (statements === 2) await forgetful.write([basic('a', `${LARGE}new`)])
+        return db.rows(statement)
+      }
+      const history = historyIn(db, { reading: async (read) => read({ rows }), cacheCharacters: 1_000_000 })
+      const page = await history.page({ ...HISTORY, limit: 1 })
+      expect(page.items.map(({ stored }) => stored?.resource['code'])).toEqual([{ text: `${LARGE}new` }])
+      await Promise.all([db.close(), forgetful.close()])
+    })
   })
 })

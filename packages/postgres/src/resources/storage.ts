@@ -35,7 +35,7 @@ export function storageIn(db: Database, { now, history, cacheCharacters, reading
   return {
     capabilities: CAPABILITIES,
     changes: bearsTransactions ? changesIn(db) : undefined,
-    ...(history && { history: historyIn(db, reading) }),
+    ...(history && { history: historyIn(db, { reading, cacheCharacters }) }),
     async read(type, id): Promise<ReadResult> {
       const { versionOf, resource } = cache.lookUp(type)
       const text = sql`CASE WHEN version = ${versionOf(id) ?? 0} THEN NULL ELSE text END AS text`
