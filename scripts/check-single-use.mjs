@@ -13,7 +13,6 @@ const UNCOUNTED = new Set(['bench', 'conformance'])
 const REASONS = new Map([
   ['packages/core/src/text/form-text.ts', 'Of queries of measures and, in the handler, of requests.'],
   ['packages/core/src/json/media-type.ts', 'Of bodies in the handler and of what bots are given.'],
-  ['packages/core/src/validate/library-findings.ts', 'The one check that asks another package, apart from the walk over elements.'],
   ['packages/cql/src/translator/system-model.ts', 'The data of appendix B of the CQL specification.'],
   ['packages/registries/src/registries.ts', 'The value that a host puts into a context; index.ts only re-exports.'],
 ])

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { outsideProject, readmeExample, run, type OutsideProject } from './outside-project.js'
 import { chromium } from '../../../test/chromium.js'
-import { installedTools, TOOLS } from './tools.js'
+import { installedTools, TOOLS } from './called-programs.js'
 
 const tools = installedTools()
 const browser = tools === undefined ? undefined : chromium()

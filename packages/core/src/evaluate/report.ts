@@ -24,9 +24,9 @@ import type {
   EvaluatedEvidence,
   EvaluatedSupplement,
 } from './result.js'
-import { reportSubject } from './report-subject.js'
 import { conceptOf, isQuantity } from './concept.js'
 import type { StratumValue } from './tally.js'
+import type { Subject } from './subject.js'
 
 /**
  * Creates the MeasureReport that `$evaluate-measure` returns. The members of a `subject-list` are in contained Lists; an explanation is an extension.
@@ -240,4 +240,26 @@ function evidenceExtension({ name, description, code, values }: EvaluatedEvidenc
       ...ownCopy(values),
     ],
   }
+}
+
+/** Types that the subject of an R4 MeasureReport can have. */
+const REPORT_SUBJECTS: ReadonlySet<string> = new Set([
+  'Patient',
+  'Practitioner',
+  'PractitionerRole',
+  'Location',
+  'Device',
+  'RelatedPerson',
+  'Group',
+])
+
+/** The extension for R5's element, for all other types. */
+const SUBJECT = 'http://hl7.org/fhir/5.0/StructureDefinition/extension-MeasureReport.subject'
+
+/** The subject of a report, as its element or as an extension. */
+export function reportSubject(subject: Subject | undefined): { readonly subject?: Reference; readonly extension: readonly Extension[] } {
+  if (subject === undefined) return { extension: [] }
+  const reference = { reference: `${subject.type}/${subject.id}` }
+  if (REPORT_SUBJECTS.has(subject.type)) return { subject: reference, extension: [] }
+  return { extension: [{ url: SUBJECT, valueReference: reference }] }
 }

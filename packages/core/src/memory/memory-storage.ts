@@ -28,12 +28,11 @@ import {
 import { countBits, createNumbers } from '../bits/index.js'
 import { createScheduler, paced } from '../context/index.js'
 import type { Work } from '../work/index.js'
-import { createChangeLog } from './change-log.js'
 import { createVersionLog, historyOf } from './history.js'
 import { followed, matchingRows, linksOf } from './matches.js'
 import { findMatches, pageOf, pageMadeOf, type PageItem } from './page.js'
 import type { ResourceTable, Row } from './resource-table.js'
-import { applyWrites, type MemoryState } from './write.js'
+import { createChangeLog, applyWrites, type MemoryState } from './write.js'
 
 /** Options of `memoryStorage`. */
 export interface MemoryStorageOptions {

@@ -9,8 +9,9 @@ import {
   type StoredResource,
   type WriteEntry,
   type WriteResult,
+  type ChangedAddress,
+  type StorageChanges,
 } from '../storage/index.js'
-import type { ChangeLog } from './change-log.js'
 import type { MemoryVersion, VersionLog } from './history.js'
 import { createResourceTable, type ResourceTable } from './resource-table.js'
 
@@ -126,4 +127,36 @@ function resultOf({ entry, before, after }: Step, now: Date): WriteResult {
 
 function instant(at: number): string {
   return new Date(at).toISOString()
+}
+
+/** The addresses of the last writes, in order. */
+interface ChangeLog {
+  add(address: ChangedAddress): void
+  /** The addresses added after the mark; `unknown` without a mark, or when it is of another log or too old. */
+  since(mark: string | undefined): StorageChanges
+}
+
+/** Minimum number of addresses that are kept; a reader that needs older ones reads everything again. */
+const KEPT = 8_192
+
+/** Creates an empty log, whose marks no other log knows. */
+export function createChangeLog(): ChangeLog {
+  // Created at the first call of `since`, because loading the code for it takes Node as long as a small validation.
+  let name: string | undefined
+  let kept: ChangedAddress[] = []
+  let forgotten = 0
+  return {
+    add({ type, id }) {
+      kept.push({ type, id })
+      if (kept.length < KEPT * 2) return
+      forgotten += kept.length - KEPT
+      kept = kept.slice(-KEPT)
+    },
+    since(mark = '') {
+      name ??= crypto.randomUUID()
+      const [own, number = ''] = mark.split(' ')
+      const place = own === name ? Number(number) - forgotten : -1
+      return { mark: `${name} ${forgotten + kept.length}`, changed: place >= 0 ? kept.slice(place) : 'unknown' }
+    },
+  }
 }

@@ -9,19 +9,20 @@ import {
   type OperationContext,
   type ValidationPolicy,
   type RuleSettings,
+  type LibraryProblem,
 } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
 import { checkInput, FLAG, inputShape, listOf, needed, oneOf, TEXT } from '../input/index.js'
-import { isNestedDeeper, isObject, isString, readJsonSource, type JsonSource } from '../json/index.js'
+import { isNestedDeeper, isObject, isString, readJsonSource, type JsonSource, objectsAt, stringAt, type JsonObject } from '../json/index.js'
 import { after, attempt, isPending, type Awaitable } from '../work/index.js'
 import { findingsOf, type ResolvedInput } from './findings-of.js'
 import { faultFinding } from './json-findings.js'
-import { libraryFindings } from './library-findings.js'
 import { positionsIn } from './run/finding-sink.js'
-import type { Finding } from './run/finding.js'
+import { type Finding, findingOf } from './run/finding.js'
 import { NO_SETTINGS } from './rules/rule-book.js'
 import type { Checks, RunPolicy } from './run/run.js'
 import { createSuppressor, type Suppressor } from './suppressor.js'
+import { CQL_ERROR, CQL_UNCHECKED, CQL_WARNING } from './finding-kinds.js'
 
 /**
  * The input of `validate`. Suppressions, refusals and extension domains add to those of the context; other members, and each of the `rules`, replace those
@@ -178,4 +179,37 @@ function sourceOf(ctx: OperationContext, { resource, places }: ValidateInput): P
 
 function isSource(resource: object): resource is JsonSource {
   return 'numberText' in resource && typeof resource.numberText === 'function'
+}
+
+/**
+ * Findings about the CQL of a Library: the problems that `ctx.checkLibrary` reports or, without a translator, that the CQL is not checked. Contained
+ * and bundled Libraries are not checked.
+ *
+ * @throws what the checker throws.
+ */
+function libraryFindings(ctx: OperationContext, resource: unknown, input: ResolvedInput): Awaitable<readonly Finding[]> {
+  if (input.policy.checks !== 'all' || !isObject(resource) || resource['resourceType'] !== 'Library') return []
+  const texts = objectsAt(resource, 'content').flatMap((content, index) => (isCql(content) ? [index] : []))
+  if (texts.length === 0) return []
+  return after(ctx.checkLibrary?.(ctx, resource), (problems) => {
+    const findings = problems?.map(findingOfProblem) ?? texts.map(unchecked)
+    return findings.filter((finding) => input.suppressor?.hides(finding) !== true)
+  })
+}
+
+function isCql(content: JsonObject): boolean {
+  return stringAt(content, 'contentType')?.split(';')[0] === 'text/cql' && stringAt(content, 'data') !== undefined
+}
+
+function findingOfProblem({ severity, text, content, line, column }: LibraryProblem): Finding {
+  const where = line === undefined ? '' : `Line ${line}, column ${column ?? 1}: `
+  return findingOf(severity === 'error' ? CQL_ERROR : CQL_WARNING, { text: `${where}${text}`, expression: contentAt(content) })
+}
+
+function unchecked(index: number): Finding {
+  return findingOf(CQL_UNCHECKED, { text: 'The CQL is not checked: no translator is set up here.', expression: contentAt(index) })
+}
+
+function contentAt(index: number): string {
+  return `Library.content[${index}]`
 }
