@@ -251,7 +251,7 @@ export const rounds: fc.Arbitrary<Change[][]> = fc.array(fc.array(change, { maxL
 /** For random changes. */
 export const SEED: { readonly seed: number } = { seed: RUN_SEED }
 /** How many of them: a quarter in `npm test`. */
-export const numRuns = (all: number): number => runs({ quick: Math.ceil(all / 4), all })
+export const numRuns = (all: number): number => runs({ quick: Math.ceil(all / 8), all })
 
 /** A context over a storage. */
 export function contextOver(storage: Storage): OperationContext {

@@ -152,12 +152,12 @@ async function patiently(settings: HttpSettings, ask: Ask): Promise<Answer> {
     const pause = pauseBefore(tries, answer)
     const isLast = ask.method !== 'GET' || tries === MAX_TRIES || performance.now() + pause >= deadline
     if (isLast) throw unavailable('is too busy', retryAfterSeconds(answer))
-    await paused(pause, settings.signal())
+    await sleep(pause, settings.signal())
   }
 }
 
 /** Waits. @throws {OperationError} `aborted` as soon as the caller has gone. */
-async function paused(ms: number, caller: AbortSignal | undefined): Promise<void> {
+async function sleep(ms: number, caller: AbortSignal | undefined): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(resolve, ms)
   const gone = (): void => resolve()

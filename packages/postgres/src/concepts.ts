@@ -16,7 +16,7 @@ export function conceptsIn(db: Database): ConceptStore {
       return rows.map(systemOf)
     },
     open: async (key) => sectionsOf(db, key),
-    stage: async (system) => staged(db, { ...system, key: randomUUID() }),
+    stage: async (system) => stageSystem(db, { ...system, key: randomUUID() }),
     remove: async (key) => removeSystem(db, key),
   }
 }
@@ -48,7 +48,7 @@ function removedError(): OperationError {
   return new OperationError('storage-unavailable', 'The version of the code system was removed.')
 }
 
-async function staged(db: Database, system: StoredSystem): Promise<StagedSystem> {
+async function stageSystem(db: Database, system: StoredSystem): Promise<StagedSystem> {
   await db.transaction(async (executor) => addStaged(executor, system))
   return {
     put: async (name, bytes) => putSection(db, { system: system.key, name, bytes }),

@@ -74,7 +74,7 @@ export interface PostgresDatabase {
 export async function openPostgres(pool: PostgresPool, options: OpenPostgresOptions = {}): Promise<PostgresDatabase> {
   const opening = openingOf('openPostgres', pool, options)
   await migrate(opening.db)
-  return opened(opening, options)
+  return openDatabase(opening, options)
 }
 
 /** Statement time limit of a first load: rather than fail, it waits for others, for example while another process creates the indexes. */
@@ -101,7 +101,7 @@ export async function openPostgresToFill(pool: PostgresPool, options: OpenPostgr
     }
   }
   let closing: Promise<void> | undefined
-  return opened({ ...opening, db: { ...db, close: async () => (closing ??= close()) } }, options)
+  return openDatabase({ ...opening, db: { ...db, close: async () => (closing ??= close()) } }, options)
 }
 
 interface Opening {
@@ -126,7 +126,7 @@ function openingOf(factory: string, pool: PostgresPool, options: OpenPostgresOpt
   return { connections, db: databaseOver(pool, connections), replicas }
 }
 
-async function opened({ connections, db, replicas }: Opening, options: OpenPostgresOptions): Promise<PostgresDatabase> {
+async function openDatabase({ connections, db, replicas }: Opening, options: OpenPostgresOptions): Promise<PostgresDatabase> {
   const news = listeningNews(connections)
   const close = async (): Promise<void> => {
     await news.close()

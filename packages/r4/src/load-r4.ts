@@ -43,12 +43,12 @@ export async function loadedFrom(source: R4Source, options: ReleaseOptions): Pro
 async function bytesOf(source: R4Source): Promise<Uint8Array<ArrayBuffer>> {
   if (source instanceof Uint8Array) return source
   if (source instanceof ArrayBuffer) return new Uint8Array(source)
-  const response = source instanceof Response ? source : await fetched(source)
+  const response = source instanceof Response ? source : await fetchFile(source)
   if (!response.ok) throw notFound(response.url, `HTTP status ${response.status}`)
   return new Uint8Array(await response.arrayBuffer())
 }
 
-async function fetched(address: string | URL): Promise<Response> {
+async function fetchFile(address: string | URL): Promise<Response> {
   try {
     return await fetch(address)
   } catch (cause) {

@@ -49,7 +49,7 @@ export interface SqliteFile {
  */
 export async function openSqlite(file: string, options: OpenSqliteOptions = {}): Promise<SqliteFile> {
   const task = fileOptions(file, options)
-  return opened(fileExecutor(preparedFile(task), task, options), options)
+  return openFile(fileExecutor(preparedFile(task), task, options), options)
 }
 
 /** Page cache for a first load, in KiB: large enough for the pages that a batch changes, so that no page is written twice. */
@@ -66,7 +66,7 @@ export async function openSqliteToFill(file: string, options: OpenSqliteOptions 
   const task = { ...fileOptions(file, options), writerCacheKib: FILLING_CACHE_KIB }
   const withoutIndexes = preparedWithoutIndexes(task)
   const executor = fileExecutor(withoutIndexes ?? preparedFile(task), task, options)
-  return opened(withoutIndexes === undefined ? executor : indexedByClose(executor), options)
+  return openFile(withoutIndexes === undefined ? executor : indexedByClose(executor), options)
 }
 
 const SHAPE: InputShape = inputShape<OpenSqliteOptions>({
@@ -90,7 +90,7 @@ interface FileExecutor extends Executor {
   backup(target: string): Promise<void>
 }
 
-function opened(executor: FileExecutor, options: OpenSqliteOptions): SqliteFile {
+function openFile(executor: FileExecutor, options: OpenSqliteOptions): SqliteFile {
   const storage = storageOn(executor, options)
   return {
     storage,

@@ -187,13 +187,13 @@ export function conceptStoreOn(executor: Executor): ConceptStore {
       }
       return { section: (name) => executor.callNow(readSection, { key, name }) }
     },
-    stage: async (system) => staged(executor, system),
+    stage: async (system) => beginImport(executor, system),
     remove: async (key) => void (await executor.call(removeSystem, key)),
     revision: executor.revision,
   }
 }
 
-async function staged(executor: Executor, system: SystemToStore): Promise<StagedSystem> {
+async function beginImport(executor: Executor, system: SystemToStore): Promise<StagedSystem> {
   const stored = { ...system, key: randomUUID() }
   await executor.call(stageSystem, stored)
   return {

@@ -63,7 +63,7 @@ async function runCql(file: string | undefined, options: CqlOptions, io: Io): Pr
   const engine = await openEngine({ ...options, limits: { operationTimeoutMs: PATIENCE_MS } }, io)
   const translator = openWorkerTranslator({ model: engine.ctx.types, timeoutMs: PATIENCE_MS })
   try {
-    const result = await withProgress(io, 'cql', () => evaluated(engine.ctx, file, { options, translator, io }))
+    const result = await withProgress(io, 'cql', () => evaluateFile(engine.ctx, file, { options, translator, io }))
     for (const { severity, code, message } of result.messages) io.err(`${severity}: ${[code, message].filter(Boolean).join(' ')}`)
     await printExplanation(result.explanation, options, io)
     await printCoverage(result.explanation?.source, options, io)
@@ -80,7 +80,7 @@ interface CqlCall {
   readonly io: Io
 }
 
-async function evaluated(ctx: OperationContext, file: string | undefined, call: CqlCall): Promise<EvaluateCqlResult> {
+async function evaluateFile(ctx: OperationContext, file: string | undefined, call: CqlCall): Promise<EvaluateCqlResult> {
   const { expression, define, subject, data } = call.options
   const files = file === undefined ? { library: undefined, resources: [] } : await librariesAt(file, call.io)
   const own = forRequest(ctx, { resources: files.resources })

@@ -145,7 +145,7 @@ async function submit(file: string, options: SubmitOptions, io: Io): Promise<voi
     throw new OperationError('body-invalid', `${source} must be a Parameters resource, as \`fhir-ops collect-data --json\` prints it.`)
   const path = measure === undefined ? 'Measure' : `Measure/${idOf('Measure', measure)}`
   await withEngine({ storage, create: true }, io, async (engine) => {
-    const answer = await withProgress(io, 'submit-data', () => posted(engine, `${path}/$submit-data`, text))
+    const answer = await withProgress(io, 'submit-data', () => post(engine, `${path}/$submit-data`, text))
     if (options.json) io.out(JSON.stringify(answer, null, 2))
     else for (const line of table(objectsAt(answer, 'entry').map(outcomeCells))) io.out(line)
   })
@@ -154,7 +154,7 @@ async function submit(file: string, options: SubmitOptions, io: Io): Promise<voi
 const BASE = 'http://127.0.0.1'
 
 /** Posts to an in-process handler, so that all checks of a server apply, in one transaction. @throws {OperationError} `body-invalid` with what was refused. */
-async function posted({ ctx, indexer, sessionStore }: Engine, path: string, body: string): Promise<JsonObject> {
+async function post({ ctx, indexer, sessionStore }: Engine, path: string, body: string): Promise<JsonObject> {
   const sessions = createSessions({ store: sessionStore })
   const handler = createHandler({ context: ctx, indexer, sessions, baseUrl: BASE, auth: 'off', defaultPolicy: 'deny' })
   try {

@@ -65,10 +65,10 @@ export async function printAnswer(
   const own = { ...others, values: { ...values, _explain: options.explain && 'true' } }
   const { run, write } = call.operation
   if (options.json && call.exactNumbers && write !== undefined) {
-    const { text } = await answered(own, options, io, write)
+    const { text } = await answerQuestion(own, options, io, write)
     return io.out([...text].join(''))
   }
-  const { resource: answer } = await answered(own, options, io, run)
+  const { resource: answer } = await answerQuestion(own, options, io, run)
   if (options.json) io.out(JSON.stringify(answer, null, 2))
   else {
     for (const line of explanationLines(answer)) io.err(line)
@@ -78,7 +78,7 @@ export async function printAnswer(
 }
 
 /** Opens the storage and runs the operation. If something was not found, the error suggests similar names. */
-async function answered<T>(
+async function answerQuestion<T>(
   call: OperationCall,
   options: EngineOptions,
   io: Io,

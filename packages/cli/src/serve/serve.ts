@@ -50,7 +50,7 @@ export async function serve(options: ServeOptions, io: Io): Promise<RunningServe
     const service = await openService(options, url, io)
     server.removeAllListeners('request')
     server.on('request', service.listener)
-    return { url, engine: service.engine, close: () => stopped(server, service) }
+    return { url, engine: service.engine, close: () => stopServer(server, service) }
   } catch (error) {
     server.close()
     throw error
@@ -87,7 +87,7 @@ function reasonOf(error: Error): string {
 }
 
 /** Waits for running requests, then closes what they used. */
-async function stopped(server: Server, service: Service): Promise<void> {
+async function stopServer(server: Server, service: Service): Promise<void> {
   const ended = new Promise<unknown>((resolve) => server.close(resolve))
   await service.finish()
   const linger = setTimeout(() => server.closeAllConnections(), LINGER_MS)

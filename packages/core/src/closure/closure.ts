@@ -56,13 +56,13 @@ const ATTEMPTS = 100
  * @see https://hl7.org/fhir/R4/conceptmap-operation-closure.html
  */
 export function closure(ctx: OperationContext, input: ClosureInput): Promise<ClosureResult> {
-  return explained(ctx, input, async (own) => ({ ...(await maintained(own, input)), date: own.now().toISOString() }))
+  return explained(ctx, input, async (own) => ({ ...(await maintain(own, input)), date: own.now().toISOString() }))
 }
 
 /** A result without its date. */
 type Change = Omit<ClosureResult, 'date' | 'explanation'>
 
-async function maintained(ctx: OperationContext, input: ClosureInput): Promise<Change> {
+async function maintain(ctx: OperationContext, input: ClosureInput): Promise<Change> {
   checkInput(ctx, input, CLOSURE_INPUT)
   checkpoint(ctx)
   checkName(input.name)
@@ -71,10 +71,10 @@ async function maintained(ctx: OperationContext, input: ClosureInput): Promise<C
     throw new OperationError('parameter-invalid', 'Concepts and version cannot be given together.', { expression: ['version'] })
   }
   if (input.since !== undefined) return replayed((await existing(ctx, input.name)).state, input.since)
-  return concepts.length === 0 ? started(ctx, input.name) : added(ctx, input.name, concepts)
+  return concepts.length === 0 ? startTable(ctx, input.name) : addConcepts(ctx, input.name, concepts)
 }
 
-async function started(ctx: OperationContext, name: string): Promise<Change> {
+async function startTable(ctx: OperationContext, name: string): Promise<Change> {
   const before = await readClosure(ctx, name)
   const version = before === undefined ? 0 : before.state.version + 1
   await writeClosure(ctx, { name, version, madeAt: version, concepts: [], entries: [] })
@@ -110,7 +110,7 @@ function replayed({ name, version, madeAt, entries }: ClosureState, since: strin
 }
 
 /** Retries when another request has changed the table meanwhile. */
-async function added(ctx: OperationContext, name: string, concepts: readonly ClosureConcept[]): Promise<Change> {
+async function addConcepts(ctx: OperationContext, name: string, concepts: readonly ClosureConcept[]): Promise<Change> {
   for (let attempt = 1; ; attempt++) {
     checkpoint(ctx)
     try {

@@ -1,5 +1,5 @@
 import type { OperationContext } from '../context/index.js'
-import { togetherCovered, type Coverage } from '../explain/index.js'
+import { mergeCoverage, type Coverage } from '../explain/index.js'
 import type { JsonObject } from '../json/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import type { Composition } from './composite/composite-plan.js'
@@ -132,11 +132,11 @@ export async function countsOf(
   const counted: MeasureCounts[] = []
   for (const [at, { measure, language, groups, supplements }] of all.entries())
     counted.push(await language.evaluator(ctx, { ...scope, measure, supplements, kept: keptFor?.(at) })(groups))
-  return togetherCounted(all, counted)
+  return mergeCounts(all, counted)
 }
 
 /** Merges the counts of all groups. @param counted In the order of `groups`. */
-export function togetherCounted(groups: readonly LanguageGroups[], counted: readonly MeasureCounts[]): Counts {
+export function mergeCounts(groups: readonly LanguageGroups[], counted: readonly MeasureCounts[]): Counts {
   const all = groups.flatMap((one, at) => {
     const counts = counted[at]
     return counts === undefined ? [] : [{ ...one, counts }]
@@ -152,7 +152,7 @@ export function togetherCounted(groups: readonly LanguageGroups[], counted: read
     ),
     evaluatedResources: [...new Set(all.flatMap(({ counts }) => counts.evaluatedResources ?? []))],
     failures: [...new Map(failures).values()],
-    coverage: togetherCovered(all.flatMap(({ counts }) => counts.coverage ?? [])),
+    coverage: mergeCoverage(all.flatMap(({ counts }) => counts.coverage ?? [])),
   }
 }
 

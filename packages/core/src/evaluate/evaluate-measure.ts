@@ -90,12 +90,10 @@ export function evaluateOver(
   input: EvaluateMeasureInput,
   options: EvaluateOverOptions,
 ): Promise<EvaluateMeasureResult> {
-  return explained(ctx, input, (own) => evaluated(own, input, options))
-}
-
-async function evaluated(ctx: OperationContext, input: EvaluateMeasureInput, options: EvaluateOverOptions): Promise<EvaluateMeasureResult> {
-  const run = await runOf(ctx, input, options)
-  return await reportedRun(ctx, run, await countsOf(ctx, run.groups, { scope: run.scope, keptFor: options.keptFor }))
+  return explained(ctx, input, async (own) => {
+    const run = await prepareRun(own, input, options)
+    return await reportRun(own, run, await countsOf(own, run.groups, { scope: run.scope, keptFor: options.keptFor }))
+  })
 }
 
 /** An evaluation before it begins: everything that is known before subjects are counted. */
@@ -111,38 +109,51 @@ export interface MeasureRun {
 }
 
 /** Finds the Measure and everything that its evaluation needs. @throws {OperationError} as `evaluateMeasure`. */
-export async function runOf(ctx: OperationContext, input: EvaluateMeasureInput, options: EvaluateMeasureOptions): Promise<MeasureRun> {
+export async function prepareRun(ctx: OperationContext, input: EvaluateMeasureInput, options: EvaluateMeasureOptions): Promise<MeasureRun> {
   checkInput(ctx, input, EVALUATE_INPUT)
   const period = checkedPeriod(input.periodStart, input.periodEnd)
   const measure = await findMeasure(ctx, input.measure)
   const plan = planOf(measure)
   const composition = await compositionOf(ctx, measure, plan)
-  const composites = composition?.composites ?? []
   const counted = countedMeasures({ measure, plan, composition }, [...CRITERIA_LANGUAGES, ...(options.languages ?? [])])
   const library = plan.groups.length === 0 ? libraryLanguage(measure, options.languages) : undefined
   checkParameters(input, [...counted.flatMap(({ languages }) => languages), library])
-  const subject = await subjectOf(ctx, input.subject, measure)
-  const subjectType = subjectTypeOf(measure)
-  const type = reportTypeOf(input.reportType, subject, subjectType)
-  const practitioner = input.practitioner === undefined ? undefined : await practitionerIdOf(ctx, input.practitioner, measure)
+  const { type, ...subjects } = await subjectsAsked(ctx, input, measure)
   const scope = {
     period,
-    subjectType,
-    subject,
-    practitioner,
-    listed: type === 'subject-list' || composites.some(({ method }) => method !== 'weighted'),
+    ...subjects,
+    listed: type === 'subject-list' || needsLists(composition),
     individual: type === 'individual',
     coverage: input.coverage,
     parameters: isObject(input.parameters) ? input.parameters : undefined,
   }
   await library?.evaluator(ctx, { ...scope, measure })([])
-  const components = composites.flatMap((composite) => composite.components.map(({ group }) => group))
-  const plans = composition === undefined ? plan.groups : [...components, ...composition.others]
-  return { measure, composition, groups: counted.flatMap(groupsByLanguage), plans, scope, type }
+  return { measure, composition, groups: counted.flatMap(groupsByLanguage), plans: reportedGroups(plan.groups, composition), scope, type }
+}
+
+type SubjectsAsked = Pick<Scope, 'subjectType' | 'subject' | 'practitioner'> & Pick<MeasureRun, 'type'>
+
+/** Whom the report is about, and so of what type it is. */
+async function subjectsAsked(ctx: OperationContext, input: EvaluateMeasureInput, measure: JsonObject): Promise<SubjectsAsked> {
+  const subject = await subjectOf(ctx, input.subject, measure)
+  const subjectType = subjectTypeOf(measure)
+  const type = reportTypeOf(input.reportType, subject, subjectType)
+  const practitioner = input.practitioner === undefined ? undefined : await practitionerIdOf(ctx, input.practitioner, measure)
+  return { subjectType, subject, practitioner, type }
+}
+
+/** Whether the score of a composite depends on who belongs to each population, and not only on how many. */
+function needsLists(composition: Composition | undefined): boolean {
+  return composition?.composites.some(({ method }) => method !== 'weighted') ?? false
+}
+
+function reportedGroups(own: readonly GroupPlan[], composition: Composition | undefined): readonly GroupPlan[] {
+  if (composition === undefined) return own
+  return [...composition.composites.flatMap(({ components }) => components.map(({ group }) => group)), ...composition.others]
 }
 
 /** The result of a run, from its counts. */
-export async function reportedRun(
+export async function reportRun(
   ctx: OperationContext,
   { measure, composition, plans, scope, type }: MeasureRun,
   counts: Counts,

@@ -10,11 +10,11 @@ import { toMeasureReport } from './report.js'
 export function evaluateMeasureRun(options: EvaluateMeasureOptions, storeReports: Indexer | undefined): Operation['run'] {
   return async (ctx, request) => {
     const report = toMeasureReport(await evaluateMeasure(ctx, readEvaluate(request), options))
-    return storeReports === undefined ? { status: 200, resource: { ...report } } : storedReport(ctx, report, storeReports)
+    return storeReports === undefined ? { status: 200, resource: { ...report } } : storeReport(ctx, report, storeReports)
   }
 }
 
-async function storedReport(ctx: OperationContext, report: MeasureReport, indexer: Indexer): Promise<OperationResponse> {
+async function storeReport(ctx: OperationContext, report: MeasureReport, indexer: Indexer): Promise<OperationResponse> {
   ctx.authorize?.('create', 'MeasureReport')
   const { id = ctx.newId() } = report
   const put = puttingResource({ type: 'MeasureReport', id, source: { ...report }, ifVersion: null }, indexer)

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { rounds } from '../../../../test/effort.js'
 import { codeSystem, contextOf, cs, valueSet, vs } from '../../test/terminology-content.js'
 import type { JsonObject } from '../json/index.js'
 import { expand } from './expand.js'
@@ -121,7 +122,7 @@ describe('an expansion', () => {
           expect(pages).toEqual(codes)
         },
       ),
-      { numRuns: 250 },
+      { numRuns: rounds({ quick: 60, all: 250 }) },
     )
   })
 })

@@ -128,7 +128,7 @@ export interface ExplainedCriteria {
 }
 
 /** Joins the coverages of several Measures, such as the components of a composite; `undefined` for none. */
-export function togetherCovered(all: readonly Coverage[]): Coverage | undefined {
+export function mergeCoverage(all: readonly Coverage[]): Coverage | undefined {
   if (all.length === 0) return undefined
   return {
     subjects: Math.max(...all.map(({ subjects }) => subjects)),

@@ -1,5 +1,5 @@
 export { coverageHtml, coverageLcov, explanationHtml } from './clause-html.js'
-export { togetherCovered } from './criteria.js'
+export { mergeCoverage } from './criteria.js'
 export type {
   ClauseCounts,
   ClauseResources,

@@ -1,4 +1,4 @@
-import { togetherCovered, type CriterionResult, type ExplainedCriteria, type ExplainedCriterion } from './criteria.js'
+import { mergeCoverage, type CriterionResult, type ExplainedCriteria, type ExplainedCriterion } from './criteria.js'
 import type { Explain, Explanation, ExplanationOutcome, ExplanationStep, NearestCode } from './explanation.js'
 
 /** Maximum number of steps; a value set may have any number of parts. */
@@ -39,7 +39,7 @@ export function createRecorder(): Recorder {
 export function explainCriteria(explain: Explain, { criteria, source }: ExplainedCriteria): void {
   for (const criterion of criteria) explain.step(stepOf(criterion))
   explain.criteria((before) => {
-    const covered = togetherCovered([before?.source, source].filter((one) => one !== undefined))
+    const covered = mergeCoverage([before?.source, source].filter((one) => one !== undefined))
     return { criteria: [...(before?.criteria ?? []), ...criteria], ...(covered !== undefined && { source: covered }) }
   })
 }

@@ -44,7 +44,7 @@ describe('readJsonSource', () => {
         expect(value === undefined).toBe(fault !== undefined)
         expect(Object.getPrototypeOf({})).toBe(Object.prototype)
       }),
-      { numRuns: rounds({ quick: 500, all: 2_000 }) },
+      { numRuns: rounds({ quick: 200, all: 2_000 }) },
     )
   })
 
@@ -65,7 +65,7 @@ describe('readJsonSource', () => {
         expect(withNumbers(quick)).toEqual(withNumbers(careful))
         expect({ ...quick, numberText: 0, positions: 0 }).toEqual({ ...careful, numberText: 0, positions: 0 })
       }),
-      { numRuns: rounds({ quick: 700, all: 3_000 }) },
+      { numRuns: rounds({ quick: 300, all: 3_000 }) },
     )
   })
 

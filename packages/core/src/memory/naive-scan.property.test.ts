@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { rounds } from '../../../../test/effort.js'
 import { query, scan, step } from '../../test/random-queries.js'
 import { scanOf } from '../../test/storage-answers.js'
 import {
@@ -40,7 +41,7 @@ describe('memoryStorage', () => {
           for (const asked of scans) expect(await scanOf(storage, asked)).toEqual(await scanOf({ search: storage.search }, asked))
         }
       }),
-      { numRuns: 500 },
+      { numRuns: rounds({ quick: 100, all: 500 }) },
     )
   })
 })

@@ -230,7 +230,7 @@ async function addedElements(
   for (const child of own.children) {
     const place = children.findIndex((one) => one.name === child.name && child.sliceName === one.sliceName)
     const known = children[place]
-    if (known === undefined) children.push(await added(build, child))
+    if (known === undefined) children.push(await addElement(build, child))
     else children[place] = await applied(build, known, child)
   }
   return { name: own.name, sliceName: undefined, element: rootOf(build, base, own.element), children }
@@ -259,12 +259,12 @@ const FLAGS: Readonly<Record<string, JsonObject>> = {
   resource: { isModifier: false, isSummary: false },
 }
 
-async function added(build: Building, own: ElementNode): Promise<ElementNode> {
+async function addElement(build: Building, own: ElementNode): Promise<ElementNode> {
   await build.pace.step()
   const [type] = objectsAt(own.element, 'type')
   const above = own.children.length === 0 || type === undefined ? undefined : await build.treeAt(TYPE_URL + codeOf(type))
   const children = inherited(build, above)
-  for (const child of own.children) children.push(await added(build, child))
+  for (const child of own.children) children.push(await addElement(build, child))
   const element = build.kind === 'logical' ? own.element : await withDemands(build, { isModifier: false, isSummary: false, ...own.element })
   return { ...own, element: withBase(element, stringAt(own.element, 'path') ?? ''), children }
 }

@@ -5,6 +5,7 @@ import { objectAt, objectsAt, type JsonObject } from 'fhir-ops/internal/json'
 import { memoryStorage } from 'fhir-ops/memory'
 import { r4 } from '@fhir-ops/r4'
 import { expect, test } from 'vitest'
+import { rounds } from '../../../../test/effort.js'
 import { generateSnapshot } from './index.js'
 
 const SD = 'http://hl7.org/fhir/StructureDefinition/'
@@ -87,7 +88,7 @@ test('a snapshot of any differential keeps all elements of the base, each once, 
       expect(new Set(ids).size).toBe(ids.length)
       expect(ids.filter((id) => base.includes(id))).toEqual(base)
     }),
-    { numRuns: 150 },
+    { numRuns: rounds({ quick: 40, all: 150 }) },
   )
 })
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { rounds } from '../../../../test/effort.js'
 import { createContext } from '../context/index.js'
 import { memoryStorage } from '../memory/index.js'
 import { translate } from './index.js'
@@ -61,7 +62,7 @@ test('translate finds what a plain reading of the map finds', async () => {
       expect([...found].sort()).toEqual([...model].sort())
       expect(result).toBe(model.some((line) => !/^(unmatched|disjoint)/.test(line)))
     }),
-    { numRuns: 500 },
+    { numRuns: rounds({ quick: 100, all: 500 }) },
   )
 })
 
@@ -88,7 +89,7 @@ test('what translates forward is found in reverse', async () => {
         }
       }
     }),
-    { numRuns: 100 },
+    { numRuns: rounds({ quick: 25, all: 100 }) },
   )
 })
 

@@ -5,7 +5,7 @@ import { isObject, stringAt, type JsonSource, type JsonObject } from '../json/in
 import { convertUnit } from '../ucum/index.js'
 import { after, type Awaitable } from '../work/index.js'
 import { createDefinitions } from './definitions/definitions.js'
-import { baseTypesOf, type PlannedRules } from './definitions/kept-answers.js'
+import { baseTypesOf, type PlannedRules } from './definitions/specification.js'
 import { noResource, noSuchType, reportRepairs } from './json-findings.js'
 import { requestedRules, visitFirstEntry } from './rules/profile/applied-profiles.js'
 import { createRuleBook } from './rules/rule-book.js'
@@ -15,7 +15,7 @@ import { createSink, type Positions } from './run/finding-sink.js'
 import type { Finding } from './run/finding.js'
 import { emptyIndexes } from './run/indexes.js'
 import { type Run, type RunPolicy, isNested } from './run/run.js'
-import { createScheduler } from './run/scheduler.js'
+import { createWalkScheduler } from './run/scheduler.js'
 import type { StructureCheck } from './run/structure-shape.js'
 import type { Suppressor } from './suppressor.js'
 import { createStructureCheck, passesStructure, shapesOf } from './walk/structure-check.js'
@@ -97,7 +97,7 @@ function walk(ctx: OperationContext, source: JsonSource, parts: WalkParts): Awai
     hides: input.suppressor?.hides,
     ...(Object.keys(input.rules).length > 0 && { severityOf: rules.severityOf }),
   })
-  const { scheduler, finish } = createScheduler(createPace(ctx), findings)
+  const { scheduler, finish } = createWalkScheduler(createPace(ctx), findings)
   const run: Run = {
     model,
     root,

@@ -131,10 +131,14 @@ const FHIR_HEAD = `using FHIR version '4.0.1'\ninclude ${FHIR_HELPERS_LIBRARY} v
  * @see https://hl7.org/fhir/uv/cql/operations.html
  */
 export function evaluateCql(ctx: OperationContext, input: EvaluateCqlInput, options: EvaluateCqlOptions = {}): Promise<EvaluateCqlResult> {
-  return explained(ctx, input, (own) => evaluated(own, input, options))
+  return explained(ctx, input, (own) => evaluateDefinitions(own, input, options))
 }
 
-async function evaluated(ctx: OperationContext, input: EvaluateCqlInput, options: EvaluateCqlOptions): Promise<EvaluateCqlResult> {
+async function evaluateDefinitions(
+  ctx: OperationContext,
+  input: EvaluateCqlInput,
+  options: EvaluateCqlOptions,
+): Promise<EvaluateCqlResult> {
   checkOptions('evaluateCql', CQL_OPTIONS, options)
   checkInput(ctx, input, INPUT)
   const model = ctx.types

@@ -141,7 +141,7 @@ async function codesOf(ctx: OperationContext, vocabulary: Vocabulary): Promise<C
   ctx.authorize?.('read', 'ValueSet')
   const found = await ctx.content.resolve('ValueSet', vocabulary.id, vocabulary.version ?? undefined)
   if (found === undefined) return undefined
-  const codings = storedExpansion(found.resource) ?? listedConcepts(found.resource) ?? (await expanded(ctx, vocabulary))
+  const codings = storedExpansion(found.resource) ?? listedConcepts(found.resource) ?? (await expandVocabulary(ctx, vocabulary))
   return {
     bySystem: codesBySystem(codings),
     bare: new Set(codings.map(({ code }) => code)),
@@ -200,7 +200,7 @@ function listedConcepts(valueSet: ElmNode): readonly ListedCode[] | undefined {
   )
 }
 
-async function expanded(ctx: OperationContext, vocabulary: Vocabulary): Promise<readonly ListedCode[]> {
+async function expandVocabulary(ctx: OperationContext, vocabulary: Vocabulary): Promise<readonly ListedCode[]> {
   const { contains } = await expand(ctx, { url: canonicalOf(vocabulary), excludeNotForUI: true, excludeNested: true })
   return contains
 }

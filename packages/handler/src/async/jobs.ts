@@ -83,7 +83,7 @@ export function createJobs({ limits, now, newId }: JobsOptions): Jobs {
       const job: Job = { id: newId(), progress: undefined, answer: undefined, expires: undefined }
       const entry: Entry = { owner, controller: new AbortController(), job, bytes: work.bytes, forgetAt: Infinity }
       entries.set(job.id, entry)
-      void ended({ work, entry, executor, timeoutMs: limits.asyncTimeoutMs }).then((answer) => {
+      void runToEnd({ work, entry, executor, timeoutMs: limits.asyncTimeoutMs }).then((answer) => {
         const bytes = answer.body === undefined ? 0 : utf8Length(answer.body)
         entry.bytes = 0
         const kept = keptBytes() + bytes <= limits.asyncBytes ? answer : work.failed(tooMuch())
@@ -133,7 +133,7 @@ interface Run {
 }
 
 /** Returns the answer of a job; never rejects. */
-async function ended({ work, entry, executor, timeoutMs }: Run): Promise<Answer> {
+async function runToEnd({ work, entry, executor, timeoutMs }: Run): Promise<Answer> {
   const onProgress = (progress: Progress): void => {
     entry.job = { ...entry.job, progress }
   }

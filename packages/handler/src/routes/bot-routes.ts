@@ -47,17 +47,17 @@ function botRoute(service: Service, bots: Bots, { path, method }: { readonly pat
 
 async function runBot(service: Service, bots: Bots, exchange: Exchange): Promise<Answer> {
   try {
-    const answer = await executed(service, bots, exchange)
-    await audited(service, exchange, { type: 'bot-executed', outcome: 'success' })
+    const answer = await executeBot(service, bots, exchange)
+    await auditRun(service, exchange, { type: 'bot-executed', outcome: 'success' })
     return answer
   } catch (error) {
     const reason = error instanceof OperationError ? error.code : 'unforeseen'
-    await audited(service, exchange, { type: 'bot-stopped', outcome: 'refused', reason })
+    await auditRun(service, exchange, { type: 'bot-stopped', outcome: 'refused', reason })
     throw error
   }
 }
 
-async function executed(service: Service, bots: Bots, exchange: Exchange): Promise<Answer> {
+async function executeBot(service: Service, bots: Bots, exchange: Exchange): Promise<Answer> {
   const { request, requestId, caller, ctx, target } = exchange
   const query = readBotQuery(target.query, { byId: exchange.params.has('id') })
   const method = exchange.body === undefined ? 'GET' : 'POST'
@@ -106,6 +106,6 @@ function passedHeaders({ request }: Exchange): Record<string, string> {
   return Object.fromEntries(present)
 }
 
-function audited(service: Service, exchange: Exchange, event: Pick<AuditEntry, 'type' | 'outcome' | 'reason'>): Promise<void> {
+function auditRun(service: Service, exchange: Exchange, event: Pick<AuditEntry, 'type' | 'outcome' | 'reason'>): Promise<void> {
   return audit(service, exchange, { ...event, operation: '$execute', resourceType: 'Bot', resourceId: exchange.params.get('id') })
 }

@@ -28,12 +28,12 @@ export function submitDataRoutes(service: Service, runner: EntryRunner): readonl
     summary: 'Stores collected data',
     operation: { name: '$submit-data', definition: 'http://hl7.org/fhir/OperationDefinition/Measure-submit-data' },
     authorize: ({ caller, params }) => authorizeAny(caller, [{ action: 'read', type: 'Measure', id: params.get('id') }]),
-    run: async (exchange) => submitted(service, await withoutHidden(exchange), runner),
+    run: async (exchange) => submitData(service, await withoutHidden(exchange), runner),
   }))
 }
 
 /** Executes the submission as a transaction: the checks, rights and rules of a write apply. */
-async function submitted(service: Service, exchange: Exchange, runner: EntryRunner): Promise<Answer> {
+async function submitData(service: Service, exchange: Exchange, runner: EntryRunner): Promise<Answer> {
   const { body, ctx, params } = exchange
   if (body?.json?.['resourceType'] !== 'Parameters' || body.text === undefined)
     throw new OperationError('body-structure', 'The body must be a Parameters resource.', { expression: ['resourceType'] })

@@ -33,7 +33,7 @@ export function databaseOver(pool: PostgresPool, connections: Connections): Data
   let closing: Promise<void> | undefined
   const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
     if (closing !== undefined) throw new OperationError('storage-unavailable', 'The storage is closed.')
-    const call = retried(work)
+    const call = retry(work)
     running.add(call)
     try {
       return await call
@@ -49,7 +49,7 @@ export function databaseOver(pool: PostgresPool, connections: Connections): Data
   }
   return {
     rows: async (statement) => guarded(() => onConnection(connections, (connection) => connection.rows(statement))),
-    transaction: async (work) => guarded(() => onConnection(connections, (connection) => committed(connection, work))),
+    transaction: async (work) => guarded(() => onConnection(connections, (connection) => commitWork(connection, work))),
     session: async (work) => guarded(() => onConnection(connections, work)),
     close: async () => (closing ??= closeAll()),
   }
@@ -59,7 +59,7 @@ export function databaseOver(pool: PostgresPool, connections: Connections): Data
 const MAX_TRIES = 6
 const FIRST_PAUSE_MS = 4
 
-async function retried<T>(work: () => Promise<T>): Promise<T> {
+async function retry<T>(work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
       return await work()
@@ -82,7 +82,7 @@ async function onConnection<T>(connections: Connections, work: (connection: Conn
   }
 }
 
-async function committed<T>(connection: Connection, work: (executor: Executor) => Promise<T>): Promise<T> {
+async function commitWork<T>(connection: Connection, work: (executor: Executor) => Promise<T>): Promise<T> {
   try {
     await connection.rows(BEGIN)
     const result = await work(connection)

@@ -63,7 +63,7 @@ async function listen(connections: Connections, ear: Ear): Promise<void> {
       .take()
       .then(async (connection) => listenOn(connection, ear))
       .catch(() => {})
-  } while (await passed(RECONNECT_MS, ear.stop))
+  } while (await sleep(RECONNECT_MS, ear.stop))
 }
 
 async function listenOn(connection: Connection, { stop, tell, setHeard }: Ear): Promise<void> {
@@ -75,7 +75,7 @@ async function listenOn(connection: Connection, { stop, tell, setHeard }: Ear): 
   try {
     await connection.rows(LISTEN)
     setHeard(!over.aborted)
-    while (await passed(PROBE_MS, over)) await connection.rows(PROBE)
+    while (await sleep(PROBE_MS, over)) await connection.rows(PROBE)
   } finally {
     setHeard(false)
     connection.release('broken')
@@ -83,6 +83,6 @@ async function listenOn(connection: Connection, { stop, tell, setHeard }: Ear): 
 }
 
 /** Waits; returns false if the signal was aborted first. */
-async function passed(milliseconds: number, signal: AbortSignal): Promise<boolean> {
+async function sleep(milliseconds: number, signal: AbortSignal): Promise<boolean> {
   return after(milliseconds, true, { signal }).catch(() => false)
 }

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { createContext, type OperationContext } from 'fhir-ops/context'
 import { expand } from 'fhir-ops/expand'
 import { memoryConceptStore, memoryStorage } from 'fhir-ops/memory'
+import { rounds } from '../../../../test/effort.js'
 import { snomedBuilder } from '../build/snomed-parts.js'
 import { SCT, SNOMED } from '../sctid.js'
 import { conceptId } from '../synthetic.fixture.js'
@@ -234,6 +235,6 @@ test('ECL selects what a naive reading of it does', async () => {
         expect(contains.map(({ code }) => code).toSorted(), ecl).toEqual([...selected(model, one)].toSorted())
       }
     }),
-    { numRuns: 100 },
+    { numRuns: rounds({ quick: 25, all: 100 }) },
   )
 })

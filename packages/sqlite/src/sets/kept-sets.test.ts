@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { memoryStorage } from 'fhir-ops/memory'
 import { writableText, type Condition, type PutEntry, type SearchQuery, type Storage } from 'fhir-ops/storage'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { rounds } from '../../../../test/effort.js'
 import { answerOf } from '../../../core/test/storage-answers.js'
 import { sqliteDriver, type SqliteDriver } from '../database/driver.js'
 import { countOf, pageOfMatches } from '../search/search-page.js'
@@ -144,7 +145,7 @@ describe('sets that are kept', () => {
           }
         },
       ),
-      { numRuns: 300, endOnFailure: true },
+      { numRuns: rounds({ quick: 60, all: 300 }), endOnFailure: true },
     )
   })
 
@@ -173,7 +174,7 @@ describe('sets that are kept', () => {
         await memory.write(changes)
         for (const asked of queries) expect(await answerOf(kept, asked)).toEqual(await answerOf(memory, asked))
       }),
-      { numRuns: 500, endOnFailure: true },
+      { numRuns: rounds({ quick: 100, all: 500 }), endOnFailure: true },
     )
   })
 })

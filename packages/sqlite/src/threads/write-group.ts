@@ -43,7 +43,7 @@ export function runGroup(db: SqliteDriver, calls: readonly Call[]): readonly Ans
     return calls.map((call) => failed(call, error))
   }
   const answers = answersWithin(db, calls)
-  if (answers !== undefined) return committed(db, calls, answers)
+  if (answers !== undefined) return commitCalls(db, calls, answers)
   db.rollBack()
   return calls.map((call) => runAlone(db, call))
 }
@@ -105,7 +105,7 @@ function isRefusal(error: unknown): boolean {
   return error instanceof OperationError && !isStorageFailure(error)
 }
 
-function committed(db: SqliteDriver, calls: readonly Call[], answers: readonly Answer[]): readonly Answer[] {
+function commitCalls(db: SqliteDriver, calls: readonly Call[], answers: readonly Answer[]): readonly Answer[] {
   try {
     db.exec('COMMIT')
     return answers

@@ -109,12 +109,12 @@ async function* reports(
     const counted = JSON.stringify({ ...result, id: '', date: '' })
     if (counted !== known) yield result
     known = counted
-    await waited(everyMs, signal)
+    await wait(everyMs, signal)
   }
 }
 
 /** Resolves after a time, or when the signal is aborted. */
-function waited(ms: number, signal: AbortSignal | undefined): Promise<void> {
+function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {
       clearTimeout(timer)

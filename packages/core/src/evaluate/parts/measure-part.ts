@@ -1,11 +1,11 @@
 import { createPace, type OperationContext } from '../../context/index.js'
 import { OperationError } from '../../errors/index.js'
 import { checkOptions } from '../../input/index.js'
-import { togetherCounted, type LanguageGroups } from '../counts.js'
+import { mergeCounts, type LanguageGroups } from '../counts.js'
 import {
   EVALUATE_OPTIONS,
-  reportedRun,
-  runOf,
+  reportRun,
+  prepareRun,
   type EvaluateMeasureInput,
   type EvaluateMeasureOptions,
   type MeasureRun,
@@ -40,7 +40,7 @@ export async function evaluateMeasurePart(
 ): Promise<MeasurePart> {
   checkOptions('evaluateMeasurePart', EVALUATE_OPTIONS, options)
   checkPart(part)
-  const run = await runOf(ctx, input, options)
+  const run = await prepareRun(ctx, input, options)
   checkDivisible(input, run)
   const counts: (CountsOfPart | null)[] = []
   for (const { language, groups, measure, supplements } of run.groups) {
@@ -87,7 +87,7 @@ export async function mergeMeasureParts(
   options: EvaluateMeasureOptions = {},
 ): Promise<EvaluateMeasureResult> {
   checkOptions('mergeMeasureParts', EVALUATE_OPTIONS, options)
-  const run = await runOf(ctx, input, options)
+  const run = await prepareRun(ctx, input, options)
   const all = checkedParts(parts, { name: nameOf(run), languages: run.groups.length })
   const pace = createPace(ctx)
   const counted: MeasureCounts[] = []
@@ -95,7 +95,7 @@ export async function mergeMeasureParts(
     await pace.step()
     counted.push(merged(ctx, one, { run, counts: all.flatMap(({ counts }) => counts[at] ?? []) }))
   }
-  return await reportedRun(ctx, run, togetherCounted(run.groups, counted))
+  return await reportRun(ctx, run, mergeCounts(run.groups, counted))
 }
 
 interface Merging {

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { rounds } from '../../../../../test/effort.js'
 import { memoryStorage } from '../../memory/index.js'
 import { publishedSearchParameters, publishedTypes } from '../../../test/r4-definitions.js'
 import { createIndexer, parseSearch, searchParameters } from '../index.js'
@@ -46,7 +47,7 @@ describe('near', () => {
           }
         },
       ),
-      { numRuns: 300 },
+      { numRuns: rounds({ quick: 60, all: 300 }) },
     )
   })
 

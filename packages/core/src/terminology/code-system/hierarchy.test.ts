@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { rounds } from '../../../../../test/effort.js'
 import { members } from '../../bits/index.js'
 import { finished } from '../../work/index.js'
 import { depthFirst } from './hierarchy.js'
@@ -33,7 +34,7 @@ describe('a depth-first numbering', () => {
           }
         }
       }),
-      { numRuns: 300 },
+      { numRuns: rounds({ quick: 60, all: 300 }) },
     )
   })
 

@@ -33,7 +33,8 @@ import {
 } from '../run/definitions.js'
 import { answers, keptOrFetched, type Questions } from './answers.js'
 import { hasOutdated, isInactive, listedIn, outdatedIn, outOfUseIn, partsOf, providersOf } from './code-status.js'
-import { lastingContext, specificationOf, type KeptAnswers } from './kept-answers.js'
+import { lastingContext, type KeptAnswers } from './kept-answers.js'
+import { specificationOf } from './specification.js'
 
 /** Looks up value sets and code systems with the terminology engine. */
 export function codeFinder(ctx: OperationContext, questions: Questions, kept: KeptAnswers): CodeDefinitions {

@@ -36,7 +36,7 @@ const STEPS_IN_ONE_GO = 1_000
 type PlacedTask = () => Promise<void> | undefined
 
 /** Creates the scheduler of one walk. */
-export function createScheduler(pace: Pace, findings: FindingSink): WalkScheduler {
+export function createWalkScheduler(pace: Pace, findings: FindingSink): WalkScheduler {
   const tasks: PlacedTask[] = []
   const lastTasks: PlacedTask[] = []
   let steps = 0

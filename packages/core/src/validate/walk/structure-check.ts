@@ -1,6 +1,6 @@
 import type { ElementSlot, FhirNode, TypeModel } from '../../fhirpath/index.js'
 import { isObject, stringAt, type JsonObject } from '../../json/index.js'
-import type { Specification } from '../definitions/kept-answers.js'
+import type { Specification } from '../definitions/specification.js'
 import { primitiveCheck } from '../rules/primitive/check-primitive.js'
 import { countProblem } from '../rules/structure/cardinality.js'
 import { isConcrete } from '../rules/structure/resource-type.js'

@@ -47,7 +47,7 @@ async function planChange(service: Service, exchange: Exchange, stored: StoredRe
   const { type, id, versionId } = stored
   if (!(await isReached(exchange, stored))) throw notFound(type, id)
   checkVersion(exchange, stored)
-  const text = await patched(service, exchange, stored)
+  const text = await applyPatch(service, exchange, stored)
   const resource = await resultOf(service, exchange, { type, id, text })
   try {
     return await planText(service, exchange, { type, id, ifVersion: versionId, text, resource })
@@ -72,7 +72,7 @@ function checkVersion({ request }: Exchange, { type, id, versionId, lastUpdated 
   throw new OperationError('version-conflict', `${type}/${id} is not at the expected version.`)
 }
 
-async function patched(service: Service, exchange: Exchange, { type, id, text }: StoredResource): Promise<string> {
+async function applyPatch(service: Service, exchange: Exchange, { type, id, text }: StoredResource): Promise<string> {
   const { ctx, body } = exchange
   const pace = createPace(ctx)
   const limits = limitsFor(service, exchange)

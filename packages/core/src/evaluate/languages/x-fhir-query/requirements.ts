@@ -38,13 +38,13 @@ async function ofCriterion(ctx: OperationContext, criterion: Criterion, scope: R
     const { type, parameters } = parseExpression(criterion.expression, variablesOf(scope))
     const { query } = await parseSearch(type, parameters, options)
     const others = [...searchTypesOf(query), ...(criterion.basis === 'boolean' ? [scope.subjectType] : [])].filter((one) => one !== type)
-    const stated = parameters.filter(([, value]) => !value.includes(ANY_SUBJECT))
+    const stated = parameters.filter(([, value]) => !value.includes(ID_PLACEHOLDER))
     return [filtered(options, type, stated), ...[...new Set(others)].map((other) => ({ type: other }))]
   })
 }
 
 /** Stands for the id of any subject; conditions with it become no filters. */
-const ANY_SUBJECT = '-.any-subject.-'
+const ID_PLACEHOLDER = '-.any-subject.-'
 
 function variablesOf({ period, subjectType }: RequirementScope): ReadonlyMap<string, string> {
   return new Map([
@@ -52,7 +52,7 @@ function variablesOf({ period, subjectType }: RequirementScope): ReadonlyMap<str
     ['periodEnd', period.end],
     ['measurementPeriod.start', period.start],
     ['measurementPeriod.end', period.end],
-    ...subjectVariables(subjectType).map((name) => [name, ANY_SUBJECT] as const),
+    ...subjectVariables(subjectType).map((name) => [name, ID_PLACEHOLDER] as const),
   ])
 }
 

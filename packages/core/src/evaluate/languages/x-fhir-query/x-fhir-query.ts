@@ -22,8 +22,8 @@ export const xFhirQuery: CriteriaLanguage = {
   requirements: queryRequirements,
 }
 
-/** The id with which criteria that name the subject are checked, before subjects are searched. */
-const ANY_SUBJECT = 'any'
+/** Id of no particular subject, with which criteria that name the subject are checked before subjects are searched. */
+const TRIAL_ID = 'any'
 
 const NOTHING: GroupCounts = { populations: [], strata: [] }
 
@@ -46,7 +46,7 @@ function queryEvaluator(ctx: OperationContext, scope: Scope): (groups: readonly 
   const list = membersTally(ctx, { ...scope, listed: true })
   const queryOf = async (written: Criterion): Promise<Counted> => {
     const criterion = withoutOwnSubject(await subjectLinks(ctx, scope.subjectType), written)
-    return await countedQuery(ctx, criterion, namesSubject(criterion) ? scopeOfSubject(scope, ANY_SUBJECT) : scope)
+    return await countedQuery(ctx, criterion, namesSubject(criterion) ? scopeOfSubject(scope, TRIAL_ID) : scope)
   }
   const dividerOf = async ({ criteria }: Stratifier): Promise<Divider> => {
     const [only] = criteria
