@@ -61,12 +61,15 @@ async function counted(
   const decisions: (readonly Decision[])[] = []
   for (const { populations } of groups) {
     const own: Decision[] = []
-    for (const one of populations) own.push(await decisionOf({ ctx, search, prepared, subjectType: scope.subjectType }, one))
+    for (const one of populations) {
+      const decision = await decisionOf({ ctx, search, prepared, subjectType: scope.subjectType }, one)
+      // The other criteria need not be examined, which takes about as long as evaluating a hundred subjects whose records are kept.
+      if (!decision.isWhole && (onlyWhole || isNothingKnown(decision))) return undefined
+      own.push(decision)
+    }
     decisions.push(own)
   }
   const partly = decisions.flat().filter(({ isWhole }) => !isWhole)
-  if (onlyWhole && partly.length > 0) return undefined
-  if (partly.some(({ yes, no }) => isOfNobody(yes) && isOfNobody(no))) return undefined
   ctx.authorize?.('search', population.type)
   const { query: everybody } = await parseSearch(population.type, population.conditions, search)
   const all = await storage.count(everybody)
@@ -81,6 +84,10 @@ async function counted(
   }
   const text = `Searches decide all criteria of ${all - left} of ${all} subjects, who were counted by them; the others were evaluated.`
   return { left: rest, counts, text }
+}
+
+function isNothingKnown({ yes, no }: Decision): boolean {
+  return isOfNobody(yes) && isOfNobody(no)
 }
 
 /** True if only numbers of subjects are requested, and the storage can count without reading. */
