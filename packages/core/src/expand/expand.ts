@@ -21,7 +21,7 @@ import { selectedCodes, type Selection } from './selection.js'
  * @see https://hl7.org/fhir/R4/valueset-operation-expand.html
  */
 export function expand(ctx: OperationContext, input: ExpandInput): Promise<ExpandResult> {
-  return explained(ctx, input, (own) => expanded(own, input))
+  return explained(ctx, input, async (own) => entriesOf(await selectWithinLimit(own, input)))
 }
 
 /**
@@ -31,8 +31,7 @@ export function expand(ctx: OperationContext, input: ExpandInput): Promise<Expan
  */
 export async function expandToText(ctx: OperationContext, input: ExpandInput): Promise<WrittenResponse['text']> {
   if (input.explain === true) return [await valueSetText(ctx, await expand(ctx, input))]
-  const selection = await selectedCodes(ctx, input)
-  refuseTooMany(ctx, selection)
+  const selection = await selectWithinLimit(ctx, input)
   return nestedSegment(selection) === undefined ? expansionText(ctx, selection) : [await valueSetText(ctx, await entriesOf(selection))]
 }
 
@@ -41,10 +40,11 @@ async function valueSetText(ctx: OperationContext, result: ExpandResult): Promis
   return pacedText(ctx, { ...resource })
 }
 
-async function expanded(ctx: OperationContext, input: ExpandInput): Promise<ExpandResult> {
+/** @throws {OperationError} `too-costly` for more codes than `maxExpansion` when no `count` was given. */
+async function selectWithinLimit(ctx: OperationContext, input: ExpandInput): Promise<Selection> {
   const selection = await selectedCodes(ctx, input)
   refuseTooMany(ctx, selection)
-  return entriesOf(selection)
+  return selection
 }
 
 async function entriesOf(selection: Selection): Promise<ExpandResult> {

@@ -3,16 +3,16 @@ import { objectAt, objectsAt, stringAt, type JsonObject } from '../json/index.js
 import { choiceName } from '../text/index.js'
 import { labelOf, type Building } from './building.js'
 import { groupsOf, type ElementGroup, type ElementNode } from './element-tree.js'
-import { codeOf, expanded, startOf } from './expand-element.js'
+import { codeOf, expandElement, startOf } from './expand-element.js'
 import { mergedElement, without } from './merge-element.js'
 
 /** Applies a profile's statements about an element and the elements below it to the element of the base. */
-export async function applied(build: Building, base: ElementNode, own: ElementNode): Promise<ElementNode> {
+export async function applyDifferential(build: Building, base: ElementNode, own: ElementNode): Promise<ElementNode> {
   await build.pace.step()
   const start = own.isImplied === true ? base.element : await startOf(build, base, own.element)
   const node = { ...base, element: mergedElement(start, own.element, build.url) }
   if (own.children.length === 0) return node
-  const whole = node.children.length === 0 ? await expanded(build, node, own) : node
+  const whole = node.children.length === 0 ? await expandElement(build, node, own) : node
   return whole === undefined ? node : { ...whole, children: await appliedChildren(build, whole, own) }
 }
 
@@ -76,13 +76,13 @@ function asChoice(child: ElementNode, { name, element: base }: ElementNode, own:
 async function appliedGroup(build: Building, base: ElementGroup, own: ElementGroup): Promise<readonly ElementNode[]> {
   if (base.main === undefined) return base.slices
   const implied: ElementNode = { name: own.name, sliceName: undefined, element: {}, children: [], isImplied: true }
-  const main = await applied(build, base.main, withSlicing(build, base.main, { ...own, main: own.main ?? implied }))
+  const main = await applyDifferential(build, base.main, withSlicing(build, base.main, { ...own, main: own.main ?? implied }))
   const sliced = { ...base.main, children: main.children }
   const slices = new Map(base.slices.map((slice) => [slice.sliceName, slice]))
   for (const slice of own.slices) {
     const known = slices.get(slice.sliceName)
     const start = known ?? newSlice(build, sliced, { slice, outer: slices.get(outerName(slice)) })
-    slices.set(slice.sliceName, await applied(build, start, slice))
+    slices.set(slice.sliceName, await applyDifferential(build, start, slice))
   }
   reportSliceOrder(build, base.slices, own.slices)
   const all = withinOuter([...slices.values()])

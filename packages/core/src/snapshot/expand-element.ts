@@ -11,7 +11,7 @@ import { filledFrom, without } from './merge-element.js'
  *
  * @param own The node of the differential that needs them.
  */
-export async function expanded(build: Building, node: ElementNode, own: ElementNode): Promise<ElementNode | undefined> {
+export async function expandElement(build: Building, node: ElementNode, own: ElementNode): Promise<ElementNode | undefined> {
   const reference = stringAt(node.element, 'contentReference')
   return reference === undefined ? typed(build, node, own) : referred(build, node, { reference, own })
 }

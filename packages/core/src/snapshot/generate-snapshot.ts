@@ -4,7 +4,7 @@ import { OperationError, quoted } from '../errors/index.js'
 import { checkInput, inputShape, OBJECT, TEXT } from '../input/index.js'
 import { isNestedDeeper, isObject, objectAt, objectsAt, ownCopy, stringAt, type JsonObject } from '../json/index.js'
 import { TYPE_URL } from '../text/index.js'
-import { applied } from './apply-differential.js'
+import { applyDifferential } from './apply-differential.js'
 import type { Building, SnapshotProblem, SnapshotSource } from './building.js'
 import { elementsOf, treeOf, type ElementNode } from './element-tree.js'
 import { codeOf } from './expand-element.js'
@@ -152,7 +152,7 @@ async function builtTree(definition: JsonObject, tools: Tools): Promise<BuiltTre
       throw new OperationError('definition-invalid', `The differential is of ${quoted(own.name)}, but the base of ${quoted(base.name)}.`, {
         expression: ['StructureDefinition.differential'],
       })
-    return { tree: own === undefined ? base : await applied(build, base, own), problems }
+    return { tree: own === undefined ? base : await applyDifferential(build, base, own), problems }
   }
   return { tree: await addedElements(build, { base, own, name: stringAt(definition, 'type') ?? '' }), problems }
 }
@@ -231,7 +231,7 @@ async function addedElements(
     const place = children.findIndex((one) => one.name === child.name && child.sliceName === one.sliceName)
     const known = children[place]
     if (known === undefined) children.push(await addElement(build, child))
-    else children[place] = await applied(build, known, child)
+    else children[place] = await applyDifferential(build, known, child)
   }
   return { name: own.name, sliceName: undefined, element: rootOf(build, base, own.element), children }
 }

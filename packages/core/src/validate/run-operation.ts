@@ -145,7 +145,7 @@ async function bodyOf(pace: Pace, { type, bodyText = '' }: OperationRequest, { p
 function readOptions(parameters: readonly Parameter[]): Omit<ValidateRequest, 'source'> {
   const reader = parameterReader(parameters)
   const options = {
-    mode: oneOf(MODE_NAMES, 'mode', reader.text('mode')),
+    mode: choiceOf(MODE_NAMES, 'mode', reader.text('mode')),
     profiles: reader.texts('profile'),
     places: reader.boolean('places') ?? false,
     explain: reader.boolean('_explain'),
@@ -159,22 +159,22 @@ function readOptions(parameters: readonly Parameter[]): Omit<ValidateRequest, 's
 
 function readPolicy(reader: ParameterReader): ValidateRequest['policy'] {
   return {
-    bestPractice: oneOf(['off', ...LEVELS], 'bestPractice', reader.text('bestPractice')),
-    refuse: reader.texts('refuse').flatMap((text) => oneOf(REFUSALS, 'refuse', text) ?? []),
-    level: oneOf(LEVELS, 'level', reader.text('level')),
-    validateReferences: oneOf(['off', 'exists', 'profile'], 'validateReferences', reader.text('validateReferences')),
+    bestPractice: choiceOf(['off', ...LEVELS], 'bestPractice', reader.text('bestPractice')),
+    refuse: reader.texts('refuse').flatMap((text) => choiceOf(REFUSALS, 'refuse', text) ?? []),
+    level: choiceOf(LEVELS, 'level', reader.text('level')),
+    validateReferences: choiceOf(['off', 'exists', 'profile'], 'validateReferences', reader.text('validateReferences')),
     assumeValidRestReferences: reader.boolean('assumeValidRestReferences'),
     allowComments: reader.boolean('allowComments'),
-    questionnaire: oneOf(['off', 'check', 'required'], 'questionnaire', reader.text('questionnaire')),
+    questionnaire: choiceOf(['off', 'check', 'required'], 'questionnaire', reader.text('questionnaire')),
     extensibleBindingWarnings: reader.boolean('extensibleBindingWarnings'),
     enforceAggregationOutsideBundles: reader.boolean('enforceAggregationOutsideBundles'),
     validateContained: reader.boolean('validateContained'),
     extensionDomains: reader.texts('extensionDomain'),
-    vitalSigns: oneOf(['category', 'code'], 'vitalSigns', reader.text('vitalSigns')),
+    vitalSigns: choiceOf(['category', 'code'], 'vitalSigns', reader.text('vitalSigns')),
   }
 }
 
-function oneOf<T extends string>(known: readonly T[], name: string, text: string | undefined): T | undefined {
+function choiceOf<T extends string>(known: readonly T[], name: string, text: string | undefined): T | undefined {
   const value = known.find((one) => one === text)
   if (text === undefined || value !== undefined) return value
   throw new OperationError('parameter-value', `Parameter ${name} is ${quoted(text)}, but must be one of ${known.join(', ')}.`, {

@@ -10,7 +10,7 @@ import { codesOf, codesToLookAt, compileRecorded, someCode } from './coded.js'
 import type { CodeTest, Compiler, Compute, Evaluation, NodeCompiler, NodeCompilers, Scope } from './compiler.js'
 import { operandOf, operandsOf, optionalAt, requiredAt, twoOperands } from './operators.js'
 import { compileRetrieve } from './retrieve.js'
-import { announced, membershipOf } from './vocabularies.js'
+import { announce, membershipOf } from './vocabularies.js'
 
 /** References, properties, retrieves, clinical operators and messages (CQL reference, section 13 and after). */
 export const CLINICAL: NodeCompilers = {
@@ -108,7 +108,7 @@ function compileExpansion(node: ElmNode, compiler: Compiler): Compute {
   const stated = operandOf(node)
   if (typeOf(stated) !== 'ValueSetRef') throw unsupportedElm(node, 'The expansion of an expression is not supported.')
   const valueSet = compiler.references.vocabulary(stated, 'valueSet')
-  const terminologyOf = announced(compiler, node, (terminology) => terminology.expansion(valueSet))
+  const terminologyOf = announce(compiler, node, (terminology) => terminology.expansion(valueSet))
   return (evaluation) => {
     const listed = terminologyOf(evaluation).expansion(valueSet)()
     evaluation.spend(listed.length)
@@ -124,7 +124,7 @@ function subsumption(holds: (left: Code, right: Code, test: SubsumptionTest) => 
     const [left, right] = twoOperands(node, scope, compiler)
     const { references } = compiler
     const systems = references.systems()
-    const terminologyOf = announced(compiler, node, (terminology) => terminology.subsumption(systems))
+    const terminologyOf = announce(compiler, node, (terminology) => terminology.subsumption(systems))
     return (evaluation) => {
       const [a, b] = [left(evaluation), right(evaluation)]
       if (a === null || b === null) return null

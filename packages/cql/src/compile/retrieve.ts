@@ -9,7 +9,7 @@ import type { CodeTest, Compiler, Compute, Evaluation, Given, Meets, RetrieveReq
 import { placed } from './given.js'
 import { narrowingOf } from './narrowing.js'
 import { operandOf, optionalAt } from './operators.js'
-import { membershipOf, needed } from './vocabularies.js'
+import { membershipOf, requireTerminology } from './vocabularies.js'
 
 /** Returns the resources of a retrieve that meet the condition of the query over it; `undefined` if each must be tested. */
 type Sifter = (evaluation: Evaluation, meets: Meets) => readonly FhirElement[] | undefined
@@ -137,7 +137,7 @@ function listedCodesOf(node: ElmNode, compiler: Compiler): ((given: Given) => Re
   const set = typeOf(stated) === 'ToList' ? operandOf(stated) : stated
   if (typeOf(set) === 'ValueSetRef') {
     const valueSet = compiler.references.vocabulary(set, 'valueSet')
-    return ({ source }) => needed(source.terminology, node).expansion(valueSet)
+    return ({ source }) => requireTerminology(source.terminology, node).expansion(valueSet)
   }
   const declared = declaredCodes(set, compiler)
   return declared === undefined ? undefined : () => () => declared

@@ -70,7 +70,7 @@ export function cqlLanguage(options: CqlLanguageOptions = {}): CriteriaLanguage 
     valueNames: NAMES,
     supplements: true,
     divides: true,
-    evaluator: (ctx, scope) => (groups) => evaluated(ctx, { scope, groups }, { options, keptFor, populations, compiledFor }),
+    evaluator: (ctx, scope) => (groups) => evaluateTrimmed(ctx, { scope, groups }, { options, keptFor, populations, compiledFor }),
     requirements: (ctx, scope) => (groups) => measureRequirements(ctx, { scope, groups }, options),
     libraryRequirements: (ctx, resource, definitions) => libraryRequirements(ctx, { resource, definitions }, options),
   }
@@ -88,13 +88,13 @@ interface Keeping extends Preparing {
 }
 
 /** Evaluates with only those members of resources kept that may be read; if a result turns out to need whole resources, evaluates again with these. */
-async function evaluated(ctx: OperationContext, asked: Evaluated, keeping: Keeping): Promise<MeasureCounts> {
+async function evaluateTrimmed(ctx: OperationContext, asked: Evaluated, keeping: Keeping): Promise<MeasureCounts> {
   const prepared = await prepare(ctx, asked, keeping)
   try {
-    return await evaluatedBy(ctx, asked, { ...keeping, prepared })
+    return await evaluateOnce(ctx, asked, { ...keeping, prepared })
   } catch (error) {
     if (!(error instanceof WholeNeeded)) throw error
-    return await evaluatedBy(ctx, asked, { ...keeping, prepared, names: 'all' })
+    return await evaluateOnce(ctx, asked, { ...keeping, prepared, names: 'all' })
   }
 }
 
@@ -104,7 +104,7 @@ interface Evaluating extends Keeping {
   readonly names?: ReadNames
 }
 
-async function evaluatedBy(ctx: OperationContext, asked: Evaluated, { prepared: plain, ...keeping }: Evaluating): Promise<MeasureCounts> {
+async function evaluateOnce(ctx: OperationContext, asked: Evaluated, { prepared: plain, ...keeping }: Evaluating): Promise<MeasureCounts> {
   const { scope, groups } = asked
   const maxSteps = keeping.options.maxSteps ?? MAX_STEPS
   const counter = scope.coverage === true ? clauseCounter() : undefined

@@ -56,7 +56,7 @@ function streamOf({ stream, ...operation }: Operation, method: Place['method']):
     stream: async (asked) => {
       const exchange = await withoutHidden(asked)
       const request = operationRequest(operation, exchange, method)
-      return ndjsonAnswer(await placed(request, () => stream(exchange.ctx, request)))
+      return ndjsonAnswer(await withErrorPlaces(request, () => stream(exchange.ctx, request)))
     },
   }
 }
@@ -94,12 +94,12 @@ function runOperation(
   { exchange, method }: { exchange: Exchange; method: Place['method'] },
 ): Awaitable<Answer> {
   const request = operationRequest(operation, exchange, method)
-  const response = placed(request, () => written(exchange.ctx, operation, request))
+  const response = withErrorPlaces(request, () => runAsText(exchange.ctx, operation, request))
   return after(response, (answered) => answerWith(service, exchange, answered))
 }
 
 /** Runs an operation. The places of its errors are looked for only when it fails, because there may be many parameters. */
-function placed<T>({ parameters }: OperationRequest, run: () => Awaitable<T>): Awaitable<T> {
+function withErrorPlaces<T>({ parameters }: OperationRequest, run: () => Awaitable<T>): Awaitable<T> {
   return attempt(run, (error) => {
     throw placedIn(parameters, error)
   })
@@ -113,7 +113,7 @@ function answerWith(service: Service, { ctx }: Exchange, { status, text, locatio
   return fhirPieces(status, text, location === undefined ? [] : [['Location', `${service.baseUrl}${FHIR_PATH}/${location}`]])
 }
 
-function written(ctx: OperationContext, { write, run }: Operation, request: OperationRequest): Awaitable<WrittenResponse> {
+function runAsText(ctx: OperationContext, { write, run }: Operation, request: OperationRequest): Awaitable<WrittenResponse> {
   if (write !== undefined) return write(ctx, request)
   return after(run(ctx, request), ({ resource, ...response }) => after(pacedText(ctx, resource), (text) => ({ ...response, text: [text] })))
 }
