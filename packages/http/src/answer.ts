@@ -188,3 +188,19 @@ function laidOut(type: string, id: string, text: string): string {
     throw unavailable('sent a resource that cannot be kept')
   }
 }
+
+/** True if the upstream does not have the resource. @throws {OperationError} as `checkFhir`. */
+export async function isGone(answer: Answer, pace: Pace): Promise<boolean> {
+  if (answer.status !== 404 && answer.status !== 410) return false
+  await checkFhir(answer, pace)
+  return true
+}
+
+/**
+ * @throws {OperationError} `storage-unavailable` for a body without a resource: it comes from something in front of the upstream, such as a proxy with
+ *   another path, and says nothing about the resource.
+ */
+export async function checkFhir(answer: Answer, pace: Pace): Promise<void> {
+  if (answer.text === '') return
+  if (stringAt(await jsonOf(answer, pace), 'resourceType') === undefined) throw unavailable('answered with something else than FHIR')
+}

@@ -1,6 +1,6 @@
 import { isResourceId, isResourceType, type HistoryPage, type HistoryQuery } from 'fhir-ops/storage'
 import type { HistoryItem, ResourceVersion } from 'fhir-ops/internal/storage'
-import { jsonOf, unavailable, unsupported, type Answer, resourceFrom, instantOf, versionIn } from './answer.js'
+import { isGone, jsonOf, unavailable, unsupported, type Answer, resourceFrom, instantOf, versionIn } from './answer.js'
 import { linkedPage, memberText, readBundlePage, type UpstreamPage, type ExpectedPage } from './bundle-page.js'
 import type { Reach } from './search.js'
 import type { Pair } from './upstream.js'
@@ -14,8 +14,7 @@ export async function versionUpstream(
 ): Promise<ResourceVersion | undefined> {
   if (!isResourceType(type) || !isResourceId(id) || !isResourceId(versionId)) return undefined
   const answer = await reach.upstream.version(type, id, versionId)
-  if (answer.status === 410) return deletionIn(reach, { types: [type], id }, versionId)
-  if (answer.status === 404) return undefined
+  if (await isGone(answer, reach.pace)) return answer.status === 410 ? deletionIn(reach, { types: [type], id }, versionId) : undefined
   if (answer.status !== 200) throw unavailable('refused to give a version')
   await jsonOf(answer, reach.pace)
   const stored = await resourceFrom(answer.text, { type, id, headers: answer.headers }, reach.pace)
@@ -57,7 +56,7 @@ async function firstPage({ upstream, settings, pace }: Reach, query: HistoryQuer
   const count: readonly Pair[] = query.limit === undefined ? [] : [['_count', String(query.limit)]]
   const answer = await upstream.history(addressOf(query), [...since, ...count])
   // The resource never existed.
-  if (query.id !== undefined && answer.status === 404) return { items: [] }
+  if (query.id !== undefined && answer.status === 404 && (await isGone(answer, pace))) return { items: [] }
   return readHistoryPage(answer, { base: settings.base, ...(since.length > 0 && { pairs: since }) }, pace)
 }
 

@@ -18,7 +18,7 @@ import {
 } from 'fhir-ops/storage'
 import { quoted } from 'fhir-ops/internal/errors'
 import { objectAt, stringAt, type JsonObject, objectsAt } from 'fhir-ops/internal/json'
-import { jsonOf, unavailable, resourceFrom, type Answer, instantOf, versionOf, writtenVersion } from './answer.js'
+import { checkFhir, instantOf, isGone, jsonOf, resourceFrom, unavailable, versionOf, writtenVersion, type Answer } from './answer.js'
 import { createBreaker, createUpstream } from './upstream.js'
 import { historyUpstream, versionUpstream } from './history.js'
 import { HTTP_OPTIONS, settingsOf, type HttpSettings, type HttpStorageOptions } from './options.js'
@@ -76,7 +76,7 @@ export function httpStorage(options: HttpStorageOptions): Storage {
 async function readResource({ upstream, pace }: Reach, type: string, id: string): Promise<ReadResult> {
   if (!isResourceType(type) || !isResourceId(id)) return undefined
   const answer = await upstream.read(type, id)
-  if (answer.status === 404 || answer.status === 410) return undefined
+  if (await isGone(answer, pace)) return undefined
   if (answer.status !== 200) throw unavailable('refused a read')
   await jsonOf(answer, pace)
   return resourceFrom(answer.text, { type, id, headers: answer.headers }, pace)
@@ -167,23 +167,6 @@ function refusal({ status }: Answer, what: string): OperationError {
   if (status === 409) return new OperationError('conflict', `The upstream FHIR server sees a conflict in ${what}.`)
   if (status === 404 || status === 405) return new OperationError('not-supported', `The upstream FHIR server does not accept ${what}.`)
   return new OperationError('resource-invalid', `The upstream FHIR server refuses ${what}.`)
-}
-
-/** True if the upstream does not have the resource. @throws {OperationError} as `checkFhir`. */
-async function isGone(answer: Answer, pace: Pace): Promise<boolean> {
-  if (answer.status !== 404 && answer.status !== 410) return false
-  await checkFhir(answer, pace)
-  return true
-}
-
-/**
- * @throws {OperationError} `storage-unavailable` for a body without a resource: it comes from something in front of the upstream, such as a proxy with
- *   another path, and says nothing about the resource.
- */
-async function checkFhir(answer: Answer, pace: Pace): Promise<void> {
-  if (answer.text === '') return
-  if (stringAt(await jsonOf(answer, pace), 'resourceType') === undefined)
-    throw unavailable('answered a write with something else than FHIR')
 }
 
 function conflict({ type, id }: WriteEntry): OperationError {

@@ -249,6 +249,28 @@ const CASES: readonly (readonly [name: string, call: Call, behave: Behaviour, co
     bytes('<html>', { 'content-type': 'text/html' }, 404),
     UNAVAILABLE,
   ],
+  ['is hidden by a proxy with another path (404), for a read', read, bytes('<html>', { 'content-type': 'text/html' }, 404), UNAVAILABLE],
+  ['is hidden by a gateway that knows no such route (404), for a read', read, json({ message: 'no route' }, 404), UNAVAILABLE],
+  [
+    'is hidden by a proxy with another path (404), for a version',
+    version,
+    bytes('<html>', { 'content-type': 'text/html' }, 404),
+    UNAVAILABLE,
+  ],
+  ['is hidden by a gateway that knows no such route (404), for a version', version, json({ message: 'no route' }, 404), UNAVAILABLE],
+  [
+    'is hidden by a proxy with another path (404), for a history',
+    history,
+    bytes('<html>', { 'content-type': 'text/html' }, 404),
+    UNAVAILABLE,
+  ],
+  ['is hidden by a gateway that knows no such route (404), for a history', history, json({ message: 'no route' }, 404), UNAVAILABLE],
+  [
+    'is hidden by a page that something is gone (410), for a read',
+    read,
+    bytes('<html>', { 'content-type': 'text/html' }, 410),
+    UNAVAILABLE,
+  ],
   ['is hidden by a gateway that knows no such route (404), for a deletion', remove, json({ message: 'no route' }, 404), UNAVAILABLE],
   ['is hidden by a page to log in at (200), for a deletion', remove, bytes('<html>', { 'content-type': 'text/html' }), UNAVAILABLE],
   [
@@ -284,6 +306,14 @@ describe('an upstream that', () => {
     for (const behave of [json({ resourceType: 'OperationOutcome' }, status), bytes('', {}, status)]) {
       server.behave = behave
       expect(await remove(storage())).toMatchObject([{ type: 'Patient', id: 'a', created: false }])
+    }
+  })
+
+  it('has no such resource (404), and says so in an outcome or without a body, has none to read', async () => {
+    for (const behave of [json({ resourceType: 'OperationOutcome' }, 404), bytes('', {}, 404)]) {
+      server.behave = behave
+      const calls = storage()
+      expect([await read(calls), await version(calls), await history(calls)]).toEqual([undefined, undefined, { items: [] }])
     }
   })
 
