@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { createServer, type Socket } from 'node:net'
 import { afterAll, describe, expect, test } from 'vitest'
 import { testDatabase } from '../../postgres/test/test-database.js'
 import { postgresUrl } from './storage.js'
@@ -43,3 +45,35 @@ describe.skipIf(schema.url === undefined)('commands over PostgreSQL (needs a Pos
     expect(err).toEqual(['error: postgres://127.0.0.1:1/d: The database cannot be reached. [storage-unavailable]'])
   })
 })
+
+test('a database that asks for a password, where none is given, is an error that says so, and the connection is closed', async () => {
+  const server = createServer((socket) => {
+    socket.once('data', () => {
+      socket.write(authentication(10, 'SCRAM-SHA-256\0\0'))
+      socket.once('data', () => socket.write(authentication(11, 'r=x,s=eA==,i=4096')))
+    })
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const connected: Promise<Socket[]> = once(server, 'connection')
+  const address = server.address()
+  const port = typeof address === 'object' ? address?.port : undefined
+  const err: string[] = []
+  const io = { out: () => {}, err: (line: string) => err.push(line), stdin: async () => '' }
+  expect(await run(['token', 'list', '--storage', `postgres://u@127.0.0.1:${port}/d`], io)).toBe(1)
+  expect(err).toEqual([
+    `error: postgres://127.0.0.1:${port}/d: The database asks for a password, and none was given. [storage-unavailable]`,
+  ])
+  const [socket] = await connected
+  if (socket?.closed === false) await once(socket, 'close')
+  server.close()
+})
+
+/** The message of a server that asks a client to prove who it is. */
+function authentication(kind: number, text: string): Buffer {
+  const message = Buffer.alloc(9 + text.length)
+  message.write('R')
+  message.writeInt32BE(8 + text.length, 1)
+  message.writeInt32BE(kind, 5)
+  message.write(text, 9)
+  return message
+}

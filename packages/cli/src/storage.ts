@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs'
+import { Socket } from 'node:net'
 import { OperationError } from 'fhir-ops/errors'
 import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
 import type { OperationContext } from 'fhir-ops/context'
@@ -112,13 +113,23 @@ export function postgresUrl(option: string): string | undefined {
 /** Opens the database of a URL; what the URL omits has the driver's defaults. */
 async function openPostgresUrl(url: string, { toFill }: { readonly toFill: boolean }): Promise<PostgresDatabase> {
   const [{ openPostgres, openPostgresToFill }, { default: pg }] = await Promise.all([import('@fhir-ops/postgres'), import('pg')])
-  const pool = new pg.Pool({ connectionString: url })
+  const sockets = new Set<Socket>()
+  const pool = new pg.Pool({ connectionString: url, stream: () => socketIn(sockets) })
   try {
     return await named(hostAndDatabase(url), () => (toFill ? openPostgresToFill(pool) : openPostgres(pool)))
   } catch (error) {
     await pool.end()
+    // The driver leaves a connection open that it fails to log in on, as without a password; the process would wait for the server to close it.
+    for (const socket of sockets) socket.destroy()
     throw wrongUrl(error) ?? error
   }
+}
+
+function socketIn(sockets: Set<Socket>): Socket {
+  const socket = new Socket()
+  sockets.add(socket)
+  socket.once('close', () => sockets.delete(socket))
+  return socket
 }
 
 /** Converts errors of reading the URL, and files that it names, which the driver does only when it connects. */

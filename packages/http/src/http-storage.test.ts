@@ -50,6 +50,7 @@ const ENTRY_PROMISES: readonly string[] = [
   'conditions on what is within a resource hold for one and the same of them',
   'what is within a resource goes when that is put again or deleted',
   'of several puts of one id in a write, what is within the last is found',
+  'conditions of a scan on the same parameter may hold for different values of it',
 ]
 
 storageContract(

@@ -9,3 +9,8 @@ it.each([
 ])('SQLSTATE %s is told as what it is', (code, message) => {
   expect(storageFailure(Object.assign(new Error('of the server'), { code }))).toMatchObject({ code: 'storage-unavailable', message })
 })
+
+it.each(['a string', 'a non-empty string'])('a password that the driver misses is told as missing (%s)', (kind) => {
+  const error = new Error(`SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be ${kind}`)
+  expect(storageFailure(error).message).toBe('The database asks for a password, and none was given.')
+})

@@ -10,6 +10,7 @@ const UNAVAILABLE: Failure = { code: 'storage-unavailable', message: 'The databa
 const UNREACHED: Failure = { code: 'storage-unavailable', message: 'The database cannot be reached.' }
 const LOST: Failure = { code: 'storage-unavailable', message: 'The connection to the database was lost.' }
 const NOT_ADMITTED: Failure = { code: 'storage-unavailable', message: 'The database does not admit this user, or does not exist.' }
+const NO_PASSWORD: Failure = { code: 'storage-unavailable', message: 'The database asks for a password, and none was given.' }
 const READ_ONLY: Failure = { code: 'storage-unavailable', message: 'The database accepts no writes at present: it is read-only.' }
 const NO_CONNECTION: Failure = { code: 'storage-unavailable', message: 'The database has no connection left.' }
 const NO_RIGHTS: Failure = { code: 'storage-unavailable', message: 'The user of the database lacks rights in it.' }
@@ -61,6 +62,8 @@ const BY_MESSAGE: ReadonlyMap<string, Failure> = new Map([
   ['timeout exceeded when trying to connect', TIMEOUT],
   ['Connection terminated due to connection timeout', TIMEOUT],
   ['Connection terminated unexpectedly', LOST],
+  ['SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string', NO_PASSWORD],
+  ['SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a non-empty string', NO_PASSWORD],
 ])
 
 /** Converts an error of the driver to the error that callers get; an `OperationError` is returned unchanged. */
