@@ -18,7 +18,7 @@ import { progressOn } from '../progress.js'
 import { checkInOrder, checkSource } from '../validate/check-in-order.js'
 import {
   formatOption,
-  jobsOption,
+  threadsOption,
   levelOption,
   RESOURCE_TIMEOUT_MS,
   threadsOf,
@@ -35,7 +35,7 @@ interface IgOptions {
   readonly format: ReportFormat
   readonly level?: FindingLevel
   readonly suppress?: string
-  readonly jobs?: string
+  readonly threads?: string
 }
 
 /** `fhir-ops ig`. */
@@ -49,7 +49,7 @@ export function igCommand(io: Io): Command {
     .option('--packages <folder>', 'folder in which such packages are looked for, as in that of the package; repeatable', repeated)
     .addOption(formatOption())
     .addOption(levelOption())
-    .addOption(jobsOption())
+    .addOption(threadsOption())
     .addOption(suppressOption())
     .addHelpText(
       'after',
@@ -67,7 +67,7 @@ async function validateGuide(path: string, options: IgOptions, io: Io): Promise<
   const engine = await openEngine(engineOptions, io)
   try {
     const asked = { level: options.level }
-    const threads = threadsOf(options.jobs)
+    const threads = threadsOf(options.threads)
     const report = REPORTS[options.format](io)
     const comparison = comparisonWith(await declaredErrors(own.folder))
     const count = await countResourceFiles(own.folder)

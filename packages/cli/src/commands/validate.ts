@@ -11,7 +11,7 @@ import { changedFiles, inputsAt, type Inputs } from '../validate/input-files.js'
 import {
   FINDING_LEVELS,
   formatOption,
-  jobsOption,
+  threadsOption,
   levelOption,
   RESOURCE_TIMEOUT_MS,
   threadsOf,
@@ -32,7 +32,7 @@ interface ValidateOptions {
   readonly format: ReportFormat
   readonly json?: true
   readonly fix?: true
-  readonly jobs?: string
+  readonly threads?: string
   readonly watch?: true
 }
 
@@ -48,7 +48,7 @@ export function validateCommand(io: Io): Command {
     .addOption(formatOption())
     .addOption(new Option('--json', 'the same as --format json'))
     .addOption(new Option('--fix', 'apply the fixes of findings to the files, show what was changed, and report what is left'))
-    .addOption(jobsOption())
+    .addOption(threadsOption())
     .addOption(new Option('--watch', 'keep running, and validate files again when they change').conflicts('fix'))
     .addOption(storageOption())
     .addOption(loadOption())
@@ -119,7 +119,7 @@ async function reportOn({ sources, bytes, shareAt }: Inputs, { engine, asked, op
   let [checkedCount, invalid] = [0, 0]
   const alone = async (source: Source): Promise<Checked> =>
     options.fix ? fix(source, await engine.opened(), { asked, fixed, io }) : checkSource(source, await engine.opened(), asked)
-  const threads = options.fix ? 0 : threadsOf(options.jobs)
+  const threads = options.fix ? 0 : threadsOf(options.threads)
   const areMany = bytes > MANY_BYTES
   for await (const checked of checkInOrder(sources(), { alone, threads, areMany, options: { engine: engineOptions(options), asked } })) {
     report.add(checked)

@@ -123,7 +123,7 @@ test.each(['archives/guide.test-1.0.0.tgz', 'unpacked/guide'])('on a terminal a 
     // A second at each look, so that four resources take long enough for a bar.
     now: () => (time += 1_000),
   }
-  await run(['ig', at(path), '--jobs', '1'], io)
+  await run(['ig', at(path), '--threads', '1'], io)
   const bars = drawn.filter((line) => line.includes('validating: '))
   expect(bars.at(-1)).toMatch(/^━{19}─{5} validating: 4 resources, 80 %, \d+\/s, about \d+ seconds? left$/)
   expect(drawn.at(-1)).toBe('')

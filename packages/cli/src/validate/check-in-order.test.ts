@@ -29,14 +29,14 @@ async function validated(...args: readonly string[]) {
 
 describe('many resources', () => {
   test('have the same findings in the same order on several threads as on one', async () => {
-    const one = await validated(at('many.ndjson'), '--jobs', '1', '--format', 'github')
-    const three = await validated(at('many.ndjson'), '--jobs', '3', '--format', 'github')
+    const one = await validated(at('many.ndjson'), '--threads', '1', '--format', 'github')
+    const three = await validated(at('many.ndjson'), '--threads', '3', '--format', 'github')
     expect(one.out).toHaveLength(176)
     expect(three).toMatchObject({ status: 1, out: one.out })
   })
 
   test('stop with the reason when a thread cannot go on', async () => {
-    const { status, err } = await validated(at('many.ndjson'), '--jobs', '2', '--profile', 'http://example.org/none')
+    const { status, err } = await validated(at('many.ndjson'), '--threads', '2', '--profile', 'http://example.org/none')
     expect([status, err.join('\n')]).toEqual([1, expect.stringContaining('profile-not-found')])
   })
 
@@ -60,7 +60,7 @@ describe('many resources', () => {
     expect(doneHere).not.toContain(3)
   })
 
-  test.each(['0', 'x', '1.5', '100'])('are not validated on %s threads', async (jobs) => {
-    expect((await validated(at('many.ndjson'), '--jobs', jobs)).status).toBe(2)
+  test.each(['0', 'x', '1.5', '100'])('are not validated on %s threads', async (count) => {
+    expect((await validated(at('many.ndjson'), '--threads', count)).status).toBe(2)
   })
 })

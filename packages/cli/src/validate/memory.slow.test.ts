@@ -45,7 +45,7 @@ function peakMegabytes(pid: number): number | undefined {
 }
 
 test.runIf(process.platform === 'linux')('100,000 resources are validated in little memory, whatever was read and found', async () => {
-  const child = spawn(process.execPath, [MAIN, 'validate', join(folder, 'many.ndjson'), '--jobs', '2'], {
+  const child = spawn(process.execPath, [MAIN, 'validate', join(folder, 'many.ndjson'), '--threads', '2'], {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let out = ''

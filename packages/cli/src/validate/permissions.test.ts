@@ -16,7 +16,7 @@ test('many resources are validated by a process that may only read files and sta
     const file = join(folder, 'many.ndjson')
     await writeFile(file, `${JSON.stringify({ resourceType: 'Basic', code: { text: 'x' } })}\n`.repeat(RESOURCES))
     const granted = ['--permission', '--allow-fs-read=*', '--allow-worker']
-    const { stdout, stderr } = await promisify(execFile)(process.execPath, [...granted, MAIN, 'validate', file, '--jobs', '2'])
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, [...granted, MAIN, 'validate', file, '--threads', '2'])
     expect(stdout + stderr).toContain(`${RESOURCES} resources checked`)
   } finally {
     await rm(folder, { recursive: true })

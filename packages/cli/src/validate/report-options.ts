@@ -36,9 +36,9 @@ export function levelOption(): Option {
   return new Option('--level <severity>', 'lowest severity to report').choices(FINDING_LEVELS).default('information')
 }
 
-/** `--jobs`. */
-export function jobsOption(): Option {
-  return new Option('--jobs <threads>', 'threads for many resources; default: one for each core').argParser(threadCount)
+/** `--threads`. */
+export function threadsOption(): Option {
+  return new Option('--threads <count>', 'threads for many resources; default: one for each core').argParser(threadCount)
 }
 
 function threadCount(text: string): string {
@@ -46,7 +46,7 @@ function threadCount(text: string): string {
   return text
 }
 
-/** Returns the number of threads that `--jobs` means. */
-export function threadsOf(jobs: string | undefined): number {
-  return Number(jobs ?? availableParallelism())
+/** Returns the number of threads that `--threads` means. */
+export function threadsOf(count: string | undefined): number {
+  return Number(count ?? availableParallelism())
 }
