@@ -61,11 +61,20 @@ export async function* scanPages(
   for (;;) {
     const page: ScanPage = await reading
     if (page.next === undefined) return yield page.items.map(inOrder)
-    reading = scan({ ...query, after: page.next })
+    reading = scan({ ...query, after: page.next, ...nextLimit(query, page.items.length) })
     // A caller that stops early does not wait for it.
     reading.catch(() => undefined)
     yield page.items.map(inOrder)
   }
+}
+
+/** Number of matches after which a page of a scan ends, unless the query sets a limit. */
+const SCAN_PAGE_ITEMS = 500
+
+/** A page may end by its bytes; an adapter that reads before it knows what fits does not read many more matches for the next page than fitted into this one. */
+function nextLimit({ limit = SCAN_PAGE_ITEMS }: ScanQuery, items: number): Pick<ScanQuery, 'limit'> {
+  const likely = items + (items >> 1) + 1
+  return likely < limit ? { limit: likely } : {}
 }
 
 /** Adapters return referring resources in different orders; results, such as a list of values in a report, must not depend on the adapter. */
