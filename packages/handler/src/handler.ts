@@ -41,7 +41,7 @@ export function createHandler(options: HandlerOptions): Handler {
   const answer = (request: HttpRequest, connection: Connection = {}): Promise<Answer> =>
     Promise.resolve(respond(server, request, connection))
   const handle = async (request: Request, connection?: Connection): Promise<Response> =>
-    toWebResponse(await answer(fromWebRequest(request), connection))
+    toWebResponse(await answer(await fromWebRequest(request), connection))
   return Object.assign(handle, {
     respond: answer,
     close: async () => void (await Promise.all([service.executor.close(), service.jobs.close()])),

@@ -3,6 +3,7 @@ import type { Pace } from 'fhir-ops/internal/context'
 import { readStrictJson, type JsonObject, isObject, objectAt, parseInPieces, stringAt } from 'fhir-ops/internal/json'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
+import { chunksOf } from 'fhir-ops/internal/text'
 import type { Work } from 'fhir-ops/internal/work'
 import { isResourceId, storedResource, writableText, type StoredResource } from 'fhir-ops/storage'
 
@@ -51,7 +52,7 @@ export async function readText(response: Response, maxBytes: number): Promise<st
   const decoder = new TextDecoder('utf-8', { fatal: true })
   let text = ''
   let bytes = 0
-  for await (const chunk of response.body ?? []) {
+  for await (const chunk of chunksOf(response.body)) {
     bytes += chunk.byteLength
     if (bytes > maxBytes) throw unavailable('sent an answer that is too large')
     text += decoded(() => decoder.decode(chunk, { stream: true }))

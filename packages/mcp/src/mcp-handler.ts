@@ -4,7 +4,7 @@ import { OperationError } from 'fhir-ops/errors'
 import { createPace } from 'fhir-ops/internal/context'
 import { checkOptions, inputShape, oneOf, type InputShape } from 'fhir-ops/internal/input'
 import { isObject, readStrictJson, type JsonObject, type StrictJsonOptions } from 'fhir-ops/internal/json'
-import { decodeUtf8, joinedBytes } from 'fhir-ops/internal/text'
+import { bodyStream, chunksOf, decodeUtf8, joinedBytes } from 'fhir-ops/internal/text'
 import { createMcpServer, MCP_OPTIONS, type McpServerOptions } from './server.js'
 
 /** Options of `createMcpHandler`. */
@@ -83,18 +83,13 @@ export function createMcpHandler(given: McpHandlerOptions): (request: Request) =
 
 /** Reads the body into memory; `undefined` if it is too long. */
 async function bodyOf(request: Request): Promise<Uint8Array | undefined> {
-  if (request.body === null) return new Uint8Array()
   if (Number(request.headers.get('content-length') ?? 0) > MAX_BODY) return undefined
-  const reader = request.body.getReader()
   const pieces: Uint8Array[] = []
   let length = 0
-  for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
-    length += piece.value.length
-    if (length > MAX_BODY) {
-      await reader.cancel()
-      return undefined
-    }
-    pieces.push(piece.value)
+  for await (const piece of chunksOf(await bodyStream(request))) {
+    length += piece.length
+    if (length > MAX_BODY) return undefined
+    pieces.push(piece)
   }
   return joinedBytes(pieces)
 }

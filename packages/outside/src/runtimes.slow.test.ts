@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { outsideProject, readmeExample, run, type OutsideProject } from './outside-project.js'
 import { chromium } from '../../../test/chromium.js'
+import { BROWSERS } from './browsers.js'
 import { installedTools, TOOLS } from './called-programs.js'
 
 const tools = installedTools()
@@ -88,19 +89,31 @@ describe.skipIf(tools === undefined)('runtimes with a file system (needs tools o
   })
 })
 
+describe.each(BROWSERS)('$name', ({ name, needs, command }) => {
+  const start = tools === undefined ? undefined : command()
+
+  test.skipIf(start === undefined).each(PORTABLE)(`runs %s, built by Vite (needs ${needs} and tools of npm)`, (example) => {
+    const page = pageOf(example, name)
+    expect(run('node', [join(TOOLS, 'run-in-browser.mjs'), page, ...(start ?? [])], project.dir).trim()).toMatch(EXPECTED[example] ?? '')
+  })
+})
+
 describe.skipIf(browser === undefined)('Chromium (needs Chromium and tools of npm)', () => {
   test.each(PORTABLE.flatMap((example) => ['built', 'developed'].map((kind) => ({ example, kind }))))(
     'runs $example, $kind by Vite',
     ({ example, kind }) => {
-      const page = join(project.dir, 'pages', `${example}-${kind}`)
-      mkdirSync(page, { recursive: true })
-      cpSync(join(project.dir, `${example}.js`), join(page, 'main.js'))
-      writeFileSync(
-        join(page, 'index.html'),
-        '<!doctype html><link rel="icon" href="data:,"><script type="module" src="./main.js"></script>',
-      )
+      const page = pageOf(example, kind)
       const written = run('node', [join(TOOLS, 'run-in-chromium.mjs'), browser ?? '', kind, page], project.dir)
       expect(written.trim()).toMatch(EXPECTED[example] ?? '')
     },
   )
 })
+
+/** A folder with a page that runs a program. */
+function pageOf(example: string, kind: string): string {
+  const page = join(project.dir, 'pages', `${example}-${kind}`)
+  mkdirSync(page, { recursive: true })
+  cpSync(join(project.dir, `${example}.js`), join(page, 'main.js'))
+  writeFileSync(join(page, 'index.html'), '<!doctype html><link rel="icon" href="data:,"><script type="module" src="./main.js"></script>')
+  return page
+}

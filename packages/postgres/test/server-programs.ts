@@ -3,9 +3,12 @@ import { existsSync, readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** The folder of PostgreSQL's programs; where there is none and the tests run as root on a Debian, it is installed first. */
+/**
+ * The folder of PostgreSQL's programs: the one that `FHIR_OPS_POSTGRES_PROGRAMS` names, the newest of Debian, or that of the path. Where there is none and
+ * the tests run as root on a Debian, it is installed first.
+ */
 export function serverPrograms(): string | undefined {
-  return found() ?? installed()
+  return process.env['FHIR_OPS_POSTGRES_PROGRAMS'] ?? found() ?? installed()
 }
 
 const DEBIAN = '/usr/lib/postgresql'

@@ -1,4 +1,5 @@
 export { distancesFrom, didYouMean, nearest, otherCase } from './nearest.js'
+export { bodyStream, chunksOf } from './body-stream.js'
 export { fold, foldLetters } from './fold.js'
 export { withBlanks } from './form-text.js'
 export { choiceName, TYPE_URL } from './type-names.js'

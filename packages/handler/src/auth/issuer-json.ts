@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from 'fhir-ops/internal/json'
 import type { MemberKind } from 'fhir-ops/internal/input'
+import { chunksOf } from 'fhir-ops/internal/text'
 
 /** An address of an issuer, and the maximum size of its answers. */
 interface IssuerEndpoint {
@@ -26,7 +27,7 @@ async function boundedText({ body }: Response, maxBytes: number): Promise<string
   const decoder = new TextDecoder('utf-8', { fatal: true })
   let text = ''
   let length = 0
-  for await (const chunk of body ?? []) {
+  for await (const chunk of chunksOf(body)) {
     length += chunk.length
     if (length > maxBytes) throw new TypeError('The answer of the issuer is too long.')
     text += decoder.decode(chunk, { stream: true })

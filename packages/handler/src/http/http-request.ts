@@ -1,4 +1,5 @@
 import { OperationError } from 'fhir-ops/errors'
+import { bodyStream, chunksOf } from 'fhir-ops/internal/text'
 
 /** The part of a request that the handler reads. A `Request` is wrapped in this; other kinds of servers create it directly. */
 export interface HttpRequest {
@@ -48,11 +49,13 @@ function isWebRequest(given: unknown): boolean {
 }
 
 /** Wraps a web-standard request. @throws {TypeError} for anything else, such as the Node request that Express passes. */
-export function fromWebRequest(request: Request): HttpRequest {
+export async function fromWebRequest(request: Request): Promise<HttpRequest> {
   if (!isWebRequest(request))
     throw new TypeError(
       'The handler takes a web-standard Request. toNodeListener of @fhir-ops/handler/node makes a listener for Node and Express of it.',
     )
+  const isTaken = request.bodyUsed
+  const stream = isTaken ? request.body : await bodyStream(request)
   // Clients do not send fragments; `Request` keeps them.
   const [url = ''] = request.url.split('#', 1)
   const path = url.indexOf('/', url.indexOf('://') + 3)
@@ -60,10 +63,10 @@ export function fromWebRequest(request: Request): HttpRequest {
     method: request.method,
     target: path < 0 ? '/' : url.slice(path),
     header: (name) => request.headers.get(name) ?? undefined,
-    hasBody: request.body !== null,
+    hasBody: stream !== null,
     body: () => {
-      if (request.bodyUsed) throw bodyTaken()
-      return chunksOf(request.body)
+      if (isTaken) throw bodyTaken()
+      return chunksOf(stream)
     },
     signal: request.signal,
   }
@@ -75,15 +78,4 @@ export function bodyTaken(): OperationError {
     'unforeseen',
     'The body was read before it came to the handler, which must be mounted before all that reads bodies.',
   )
-}
-
-async function* chunksOf(stream: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array, void, undefined> {
-  if (stream === null) return
-  const reader = stream.getReader()
-  try {
-    for (let part = await reader.read(); !part.done; part = await reader.read()) yield part.value
-  } finally {
-    // If the reader stops early, the sender must not be left waiting.
-    await reader.cancel().catch(() => {})
-  }
 }

@@ -50,10 +50,13 @@ function handlerFor(stored: string, withCql: boolean): Promise<Handler> {
   return made
 }
 
+/** The time of an operation: it has the thread to itself, and the first one of a slow machine also loads what it needs. */
+const PATIENCE_MS = 60_000
+
 async function handlerOver(stored: string, withCql: boolean): Promise<Handler> {
   const { indexer, ...definitions } = await release
   const storage = memoryStorage(stored === '' ? [] : resourcesIn(stored), { indexer })
-  const context = createContext({ storage, ...definitions })
+  const context = createContext({ storage, ...definitions, limits: { operationTimeoutMs: PATIENCE_MS } })
   const operations = withCql ? await operationsWithCql(definitions.types) : OPERATIONS
   return createHandler({ context, sessions, operations, baseUrl: BASE, auth: 'off', defaultPolicy: 'deny' })
 }

@@ -1,0 +1,23 @@
+/**
+ * Iterates over the chunks of a stream. In WebKit, streams are not iterable. If its reader stops early, the stream is cancelled, so that the sender does
+ * not wait.
+ */
+export async function* chunksOf(stream: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array, void, undefined> {
+  if (stream === null) return
+  const reader = stream.getReader()
+  try {
+    for (let part = await reader.read(); !part.done; part = await reader.read()) yield part.value
+  } finally {
+    await reader.cancel().catch(() => {})
+  }
+}
+
+/** The body of a request as a stream, `null` if there is none. In Firefox, requests have no stream, so the body is read first. */
+export function bodyStream(request: Request): ReadableStream<Uint8Array> | null | Promise<ReadableStream<Uint8Array> | null> {
+  return 'body' in request ? request.body : readBody(request)
+}
+
+async function readBody(request: Pick<Request, 'arrayBuffer'>): Promise<ReadableStream<Uint8Array> | null> {
+  const bytes = await request.arrayBuffer()
+  return bytes.byteLength === 0 ? null : new Response(bytes).body
+}
