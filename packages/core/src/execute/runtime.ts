@@ -1,3 +1,4 @@
+import { utf8Length } from '../text/index.js'
 import type { BotCapabilities, BotEvent } from './bot-function.js'
 
 /** Limits of one run of a bot. */
@@ -26,7 +27,7 @@ export const DEFAULT_BOT_LIMITS: BotLimits = {
 /** True when a text has more bytes in UTF-8 than the limit. */
 export function exceedsBytes(text: string, limit: number): boolean {
   if (text.length * 3 <= limit) return false
-  return text.length > limit || new TextEncoder().encode(text).length > limit
+  return text.length > limit || utf8Length(text) > limit
 }
 
 /** One run of stored code. */
