@@ -36,6 +36,8 @@ export interface Realm {
   prepare(code: string): Prepared
   /** Sets the run that the functions of the host serve from now on. */
   begin(run: CurrentRun): void
+  /** Ends the run if the bot has given its answer. */
+  lookForAnswer(): void
   /** False if the memory has grown. Then the realm must not be used any more. */
   isWhole(): boolean
   /** Restores the whole memory, so that nothing of a run is left: no value, no change to a builtin, no pending job. Handles created since are invalid. */
@@ -63,14 +65,28 @@ export async function createRealm({ prelude, grants, memoryBytes }: RealmOptions
   runtime.setMaxStackSize(STACK_BYTES)
   const context = runtime.newContext()
   let run = noRun()
+  const evaluate = (script: string): QuickJSHandle => context.unwrapResult(context.evalCode(script, 'prelude.js', { type: 'global' }))
+  const given = context.newObject()
+  // An own property, so that a bot cannot intercept it in the prototype.
+  context.setProp(given, 'answer', context.newString(''))
+  const answerName = context.newString('answer')
+  const lookForAnswer = (): void => {
+    const { state, outputBytes } = run
+    if (state.outcome() !== undefined) return
+    const answer = context.getProp(given, answerName).consume((value) => textOf(context, value))
+    if (answer !== '') state.end(answered(answer, outputBytes))
+  }
   // Called every few thousand steps. `true` ends the running code, which cannot catch this.
   runtime.setInterruptHandler(() => {
     run.onLook(run.state.computedMs())
+    lookForAnswer()
     return run.state.isOver()
   })
-  const evaluate = (script: string): QuickJSHandle => context.unwrapResult(context.evalCode(script, 'prelude.js', { type: 'global' }))
-  const given = context.newObject()
-  const host = hostObject(context, () => run)
+  const host = hostObject(context, () => {
+    // What the bot does after its answer must not change it.
+    lookForAnswer()
+    return run
+  })
   context.setProp(given, 'host', host)
   context.setProp(given, 'grants', evaluate(`(${JSON.stringify(grants)})`))
   context.setProp(given, 'importCompiled', evaluate(`() => import('${CODE_FILE}')`))
@@ -91,7 +107,17 @@ export async function createRealm({ prelude, grants, memoryBytes }: RealmOptions
     },
   })
   const prepare = codePreparer({ context, snapshot, memoryBytes })
-  return { runtime, context, memory, api, prepare, begin: (next) => void (run = next), isWhole: snapshot.isWhole, reset: snapshot.restore }
+  return {
+    runtime,
+    context,
+    memory,
+    api,
+    prepare,
+    begin: (next) => void (run = next),
+    lookForAnswer,
+    isWhole: snapshot.isWhole,
+    reset: snapshot.restore,
+  }
 }
 
 /** Random words for the next runs. Requesting many costs as much as requesting a few. */
@@ -123,12 +149,6 @@ function hostObject(context: QuickJSContext, current: () => CurrentRun): QuickJS
       if (given.length > outputBytes) state.end(tooCostly(`The bot passed more than ${outputBytes} bytes to a call.`))
       if (state.outcome() === undefined && number !== undefined) call(context.getNumber(number), text(method), given)
     },
-    done(answer) {
-      const { state, outputBytes } = current()
-      const whole = text(answer)
-      const headEnd = whole.indexOf('\n')
-      state.end(answered({ head: whole.slice(0, headEnd), value: whole.slice(headEnd + 1) }, outputBytes))
-    },
     randomWord: () => context.newNumber(randomWord()),
     elapsedMs: () => context.newNumber(current().state.elapsedMs()),
     fail: (thrown) => current().state.fail(text(thrown)),
@@ -149,10 +169,12 @@ function logLevel(level: string): 'debug' | 'info' | 'warn' | 'error' {
 const MAX_HEAD = 16_384
 
 /**
- * Rejects an answer that is too long, because the host's thread would take long to parse it. A string takes up to six times its length in JSON, so one
- * that may be too long is accepted here; the caller checks the exact bound.
+ * Reads an answer, and rejects one that is too long, because the host's thread would take long to parse it. A string takes up to six times its length in
+ * JSON, so one that may be too long is accepted here; the caller checks the exact bound.
  */
-function answered(answer: Answered, outputBytes: number): Outcome {
+function answered(whole: string, outputBytes: number): Outcome {
+  const headEnd = whole.indexOf('\n')
+  const answer: Answered = { head: whole.slice(0, headEnd), value: whole.slice(headEnd + 1) }
   const bound = answer.value.startsWith('"') ? 6 * outputBytes + 2 : outputBytes
   const isTooLong = answer.head.length > MAX_HEAD || answer.value.length > bound
   return isTooLong ? tooCostly(`The bot returned more than ${outputBytes} bytes.`) : answer

@@ -86,6 +86,7 @@ function hasEnded(run: Run): boolean {
   const { realm, state } = run
   while (!state.isOver()) {
     const done = realm.runtime.executePendingJobs(JOBS_AT_ONCE)
+    realm.lookForAnswer()
     if (done.error !== undefined) state.fail(described(run, done.error))
     else if (done.value < JOBS_AT_ONCE) return state.isOver()
   }

@@ -146,6 +146,32 @@ describe('what goes in and out', () => {
   })
 })
 
+describe('an answer stands, whatever the bot does after it:', () => {
+  test.each([
+    ['a loop', 'for (;;);'],
+    ['more log than the limit', 'for (;;) context.log("x".repeat(10_000))'],
+    ['a call', 'context.storage.read("", "")'],
+    ['an error', 'throw new Error("late")'],
+    ['a setter and a getter in every object', 'Object.defineProperty(Object.prototype, "answer", { set() {}, get: () => "{}\\n2" })'],
+  ])('%s', async (_, later) => {
+    const storage = { read: () => Promise.reject(new Error('called')), search: async () => [], write: async () => ({}) }
+    const code = `export const handler = (event, context) => {
+      const after = async () => { for (let turn = 0; turn < 100; turn++) await 0; ${later} }
+      after()
+      return 1
+    }`
+    expect(await runCode(sandbox, code, { capabilities: { storage } })).toBe(1)
+  })
+
+  test('and what it did before it', async () => {
+    const code = `export const handler = () => {
+      Object.defineProperty(Object.prototype, 'answer', { set() {}, get: () => '{"kind":"json"}\\n2' })
+      return 1
+    }`
+    expect(await runCode(sandbox, code)).toBe(1)
+  })
+})
+
 describe('what stands ready inside', () => {
   test.each([
     ['new TextDecoder().decode(new TextEncoder().encode("aé€😀"))', 'aé€😀'],

@@ -3,8 +3,6 @@ export interface PreludeHost {
   log(level: string, text: string): void
   /** Calls a capability. `SandboxApi.reply` receives the answer. */
   call(call: number, method: string, args: string): void
-  /** Ends the run with an answer: a line with the JSON text of a `WireHead`, followed by that of the value, which is empty if there is none. */
-  done(answer: string): void
   /** Ends the run: the bot threw, or returned a value that JSON cannot represent. */
   fail(text: string): void
   /** A random 32-bit integer. */
@@ -29,6 +27,11 @@ export interface SandboxApi {
 /** Options of the prelude. */
 export interface PreludeOptions {
   readonly host: PreludeHost
+  /**
+   * Set once, which ends the run: a line with the JSON text of a `WireHead`, followed by that of the value, which is empty if there is none. The worker
+   * reads it, because a call of a function of the worker takes a tenth of a short run, and leaves garbage that only a full collection removes.
+   */
+  answer: string
   /** Evaluates the module that was compiled before, and returns it. */
   readonly importCompiled: () => Promise<unknown>
   readonly grants: Readonly<Record<string, readonly string[]>>

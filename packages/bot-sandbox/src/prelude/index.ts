@@ -26,7 +26,7 @@ export function furnish(options: PreludeOptions): SandboxApi {
   const run = async (loaded: unknown, event: string) => {
     try {
       const handler = handlerOf(await loaded, exported())
-      host.done(answerText(await handler(readEvent(event), context)))
+      options.answer = answerText(await handler(readEvent(event), context))
     } catch (error) {
       host.fail(describe(error))
     }
