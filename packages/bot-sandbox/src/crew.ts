@@ -27,7 +27,7 @@ interface CrewOwner {
 
 /** Number of threads. */
 export interface CrewSize {
-  /** Number of threads that share the short runs. More would only compete for the cores. */
+  /** Maximum number of threads that share the short runs. More would only compete for the cores. */
   readonly usual: number
   /** Maximum number. Further threads start while some are held by their runs, and end when these are not. */
   readonly most: number
@@ -37,6 +37,11 @@ export interface CrewSize {
 
 /** A thread that takes longer than this for one run gets no more, and other threads take over the runs that it has not begun. */
 const LATE_MS = 5
+/**
+ * Another thread starts when all that are in time have had runs for so long without a pause. One thread keeps up with most requests of short runs, and each
+ * further one takes some 50 ms of processor time and 13 MB.
+ */
+const OCCUPIED_MS = 500
 /** Interval of the search for superfluous and idle threads. */
 const REST_MS = 5_000
 const IDLE_MS = 60_000
@@ -57,7 +62,8 @@ export function createCrew({ usual, most, idleMs = IDLE_MS }: CrewSize, { onRoom
   const withRoom = (run: BotRun): PooledWorker | undefined => {
     const least = leastLoaded()
     if (least?.load() === 0) return least
-    if (threads.size < most && threads.size - heldIn(threads) < usual) return start()
+    const isNeeded = least === undefined || least.occupiedMs() >= OCCUPIED_MS
+    if (isNeeded && threads.size < most && threads.size - heldIn(threads) < usual) return start()
     return least !== undefined && least.load() < MOST_RUNS && !isLong(run) ? least : undefined
   }
   const dismissLater = dismissal(threads, { usual, idleMs })

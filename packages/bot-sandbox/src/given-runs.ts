@@ -15,6 +15,8 @@ export interface Workload {
   load(): number
   /** Duration of its first run so far, in milliseconds; 0 without one, and before the thread has started. */
   busyMs(): number
+  /** Time since it last had no run, in milliseconds; 0 without one, and before the thread has started. */
+  occupiedMs(): number
   /** Time since its last run, in milliseconds; 0 if it has one. */
   idleMs(): number
 }
@@ -48,14 +50,14 @@ export function givenRuns(claims: Int32Array, onEmpty: () => void): GivenRuns {
   let runs: readonly Given[] = []
   let numbered = 0
   let begunAt = performance.now()
+  let occupiedAt = begunAt
   let isStarted = false
   /** The run whose code is known to have begun, and the time of that. */
   let begun: { readonly run: Given; readonly since: number } | undefined
   const beginNow = (): void => void (begunAt = performance.now())
-  const busyMs = (): number => (isStarted && runs.length > 0 ? performance.now() - begunAt : 0)
-  const freeSlot = (): number => {
-    for (let slot = 0; ; slot++) if (!runs.some((run) => run.slot === slot)) return slot
-  }
+  const beginAnew = (): void => void (occupiedAt = begunAt = performance.now())
+  const since = (moment: number): number => (isStarted && runs.length > 0 ? performance.now() - moment : 0)
+  const busyMs = (): number => since(begunAt)
   const remove = (run: Given): void => {
     if (runs[0] === run) beginNow()
     runs = runs.filter((one) => one !== run)
@@ -63,13 +65,18 @@ export function givenRuns(claims: Int32Array, onEmpty: () => void): GivenRuns {
   }
   return {
     all: () => runs,
-    workload: { load: () => runs.length, busyMs, idleMs: () => (runs.length === 0 ? performance.now() - begunAt : 0) },
+    workload: {
+      load: () => runs.length,
+      busyMs,
+      occupiedMs: () => since(occupiedAt),
+      idleMs: () => (runs.length === 0 ? performance.now() - begunAt : 0),
+    },
     asked: () => runs.map(({ asked }) => asked),
     find: (is) => runs.find(is),
     add(asked) {
-      if (runs.length === 0) beginNow()
+      if (runs.length === 0) beginAnew()
       numbered = numbered === MOST_NUMBER ? 1 : numbered + 1
-      const given = { run: numbered, slot: freeSlot(), asked }
+      const given = { run: numbered, slot: freeSlot(runs), asked }
       runs = [...runs, given]
       offerRun(claims, given)
       return given
@@ -86,7 +93,7 @@ export function givenRuns(claims: Int32Array, onEmpty: () => void): GivenRuns {
     },
     start() {
       isStarted = true
-      beginNow()
+      beginAnew()
     },
     isStarted: () => isStarted,
     overdue(graceMs) {
@@ -97,4 +104,8 @@ export function givenRuns(claims: Int32Array, onEmpty: () => void): GivenRuns {
       return late > first.asked.task.limits.timeoutMs ? first : undefined
     },
   }
+}
+
+function freeSlot(runs: readonly Given[]): number {
+  for (let slot = 0; ; slot++) if (!runs.some((run) => run.slot === slot)) return slot
 }

@@ -8,7 +8,7 @@ import { sharedClaims, tellBegun } from '../src/claims.js'
 import { givenRuns, type Given, type GivenRuns } from '../src/given-runs.js'
 import type { BotRun } from '../src/bot-run.js'
 import { createCrew } from '../src/crew.js'
-import { createPool } from '../src/pool.js'
+import { createPool, type Pool } from '../src/pool.js'
 import { createRunState } from '../src/run-state.js'
 import { EVENT, LIMITS, runCode } from './runs.js'
 
@@ -92,6 +92,57 @@ test('a thread without runs ends after a while, and the next run starts another'
   }
   process.off('worker', note)
   await pool.close()
+})
+
+describe('a second thread', () => {
+  /** A pool whose clock only the test moves, and the number of threads that it has started. */
+  const pooled = (): { readonly pool: Pool; readonly started: () => number } => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    let started = 0
+    const note = (): void => void started++
+    process.on('worker', note)
+    const pool = createPool({ usual: 2, most: 2 })
+    onTestFinished(async () => {
+      process.off('worker', note)
+      vi.useRealTimers()
+      await pool.close()
+    })
+    return { pool, started: () => started }
+  }
+
+  test('starts for what waits behind a late run', async () => {
+    const { pool, started } = pooled()
+    await runCode(pool, QUICK)
+    const caller = new AbortController()
+    const endless = codeOf(runCode(pool, ENDLESS, { signal: caller.signal }))
+    const first = runCode(pool, QUICK)
+    await after(0)
+    expect(started()).toBe(1)
+    vi.advanceTimersByTime(5)
+    await Promise.all([first, runCode(pool, QUICK)])
+    expect(started()).toBe(2)
+    caller.abort()
+    await endless
+  })
+
+  test('starts when the first has had short runs for half a second without a pause, and not before', async () => {
+    const { pool, started } = pooled()
+    await runCode(pool, QUICK)
+    let ms = 0
+    const manyUntil = async (end: number): Promise<void> => {
+      while (ms < end) await runCode(pool, QUICK)
+    }
+    const untilTime = async (end: number): Promise<void> => {
+      for (; ms < end; ms++) {
+        vi.advanceTimersByTime(1)
+        await runCode(pool, QUICK)
+      }
+    }
+    await Promise.all([untilTime(490), manyUntil(490), manyUntil(490)])
+    expect(started()).toBe(1)
+    await Promise.all([untilTime(1_100), manyUntil(1_100), manyUntil(1_100)])
+    expect(started()).toBe(2)
+  })
 })
 
 test('a thread is given runs in advance, but none with a long event, of which it would have a copy meanwhile', async () => {
