@@ -13,7 +13,7 @@ import { isConcrete } from './rules/structure/resource-type.js'
 import type { Definitions } from './run/definitions.js'
 import { createSink, type Positions } from './run/finding-sink.js'
 import type { Finding } from './run/finding.js'
-import { emptyIndexes } from './run/indexes.js'
+import { emptyIndexes, nothingSeen } from './run/indexes.js'
 import { type Run, type RunPolicy, isNested } from './run/run.js'
 import { createWalkScheduler } from './run/scheduler.js'
 import type { StructureCheck } from './run/structure-shape.js'
@@ -113,6 +113,7 @@ function walk(ctx: OperationContext, source: JsonSource, parts: WalkParts): Awai
     findings,
     scheduler,
     indexes: emptyIndexes(),
+    seen: nothingSeen(),
     structureCheck,
     visit: visitNode,
   }

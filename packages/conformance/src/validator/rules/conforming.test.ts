@@ -46,6 +46,24 @@ test.each<readonly [why: string, details: JsonObject, isInside: boolean]>([
   expect(constraints.includes('error invariant Bundle')).toBe(!isInside)
 })
 
+test('what is seen while a resource is tried is no repetition when it is validated', async () => {
+  const OUTDATED = 'http://conforming.test/outdated'
+  const outdated = {
+    ...profileOn('Extension', OUTDATED, [{ id: 'Extension.url', path: 'Extension.url', fixedUri: OUTDATED }]),
+    status: 'retired',
+    context: [{ type: 'element', expression: 'Patient' }],
+  }
+  const bundle = holding({
+    ...DETAILS,
+    contact: [{ id: 'c', name: { id: 'n', text: 'x' } }],
+    extension: [{ url: OUTDATED, valueCode: 'x' }],
+  })
+  const inner = 'Bundle.entry[0].resource'
+  expect(await findingsOf(bundle, [sliced, named, outdated], /^(element-id|extension-.*)$/)).toEqual([
+    `information extension-outdated ${inner}.extension[0]`,
+  ])
+})
+
 test.each([
   [{ gender: 'x' }, ['error reference Observation.subject', 'information reference-target Observation.subject']],
   [{ nonsense: 1 }, []],

@@ -10,8 +10,6 @@ export interface Indexes {
   readonly contained: Map<object, ReadonlyMap<string, FhirNode>>
   /** Ids of elements and anchors of narratives, with the number of their occurrences. */
   readonly anchors: Map<object, ReadonlyMap<string, number>>
-  /** Ids of elements seen so far, in each resource. */
-  readonly ids: Map<object, Set<string>>
   /** The value sets to which each CodeableConcept is bound, by the object of the concept. */
   readonly boundLists: Map<object, () => readonly CodeList[]>
   /** Evaluation contexts of expressions, by the resource's node. */
@@ -22,8 +20,19 @@ export interface Indexes {
   readonly narratives: Map<string, Narrative>
   /** Indexes of the ElementDefinitions of definitions. */
   readonly elements: Map<object, ElementIndex>
-  /** Canonicals of outdated extensions that were already reported. */
-  readonly noted: Set<string>
+}
+
+/** What a walk has come across, for rules about repetition. A trial has its own, because the walk comes across the same after it. */
+export interface Seen {
+  /** Ids of elements in each resource. */
+  ids: Map<object, Set<string>> | undefined
+  /** Canonicals of outdated extensions that were reported. */
+  outdated: Set<string> | undefined
+}
+
+/** What a walk has come across at its start. */
+export function nothingSeen(): Seen {
+  return { ids: undefined, outdated: undefined }
 }
 
 /** The ElementDefinitions of a definition. */
@@ -35,18 +44,16 @@ export interface ElementIndex {
   readonly choices: readonly JsonObject[]
 }
 
-/** Creates each map at first use. A class, because creating ten maps for each resource took a tenth of the time of a small one: bench `validate`. */
+/** Creates each map at first use. A class, because creating eight maps for each resource took a tenth of the time of a small one: bench `validate`. */
 class LazyIndexes implements Indexes {
   #bundles: Indexes['bundles'] | undefined
   #contained: Indexes['contained'] | undefined
   #anchors: Indexes['anchors'] | undefined
-  #ids: Indexes['ids'] | undefined
   #boundLists: Indexes['boundLists'] | undefined
   #contexts: Indexes['contexts'] | undefined
   #trials: Indexes['trials'] | undefined
   #narratives: Indexes['narratives'] | undefined
   #elements: Indexes['elements'] | undefined
-  #noted: Indexes['noted'] | undefined
 
   get bundles(): Indexes['bundles'] {
     return (this.#bundles ??= new Map())
@@ -56,9 +63,6 @@ class LazyIndexes implements Indexes {
   }
   get anchors(): Indexes['anchors'] {
     return (this.#anchors ??= new Map())
-  }
-  get ids(): Indexes['ids'] {
-    return (this.#ids ??= new Map())
   }
   get boundLists(): Indexes['boundLists'] {
     return (this.#boundLists ??= new Map())
@@ -74,9 +78,6 @@ class LazyIndexes implements Indexes {
   }
   get elements(): Indexes['elements'] {
     return (this.#elements ??= new Map())
-  }
-  get noted(): Indexes['noted'] {
-    return (this.#noted ??= new Set())
   }
 }
 

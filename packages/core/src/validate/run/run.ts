@@ -4,7 +4,7 @@ import type { Definitions } from './definitions.js'
 import type { Discriminator, ElementRule, SlicingRule } from './element-rule.js'
 import type { FindingSink } from './finding-sink.js'
 import type { FindingDefinition } from './finding.js'
-import type { Indexes } from './indexes.js'
+import type { Indexes, Seen } from './indexes.js'
 import type { PrimitiveCheck } from './primitive-problem.js'
 import type { Scheduler, Task } from './scheduler.js'
 import type { StructureCheck } from './structure-shape.js'
@@ -27,6 +27,7 @@ export interface Run {
   readonly findings: FindingSink
   readonly scheduler: Scheduler
   readonly indexes: Indexes
+  readonly seen: Seen
   /** The plan of the rules for each type and place, made once. */
   readonly plans: Plans
   readonly quickCheck: QuickCheckState

@@ -59,8 +59,8 @@ interface Definition {
 
 /** Reports an outdated extension once, because it may occur in hundreds of places. */
 function noteOutdated(run: Run, node: FhirNode, { profile, rule: { outdated } }: Definition): void {
-  if (outdated === undefined || run.indexes.noted.has(profile.canonical)) return
-  run.indexes.noted.add(profile.canonical)
+  if (outdated === undefined || run.seen.outdated?.has(profile.canonical) === true) return
+  ;(run.seen.outdated ??= new Set()).add(profile.canonical)
   const text = `The extension ${profile.canonical} should not be used: ${quoted(outdated)}.`
   run.findings.report(EXTENSION_OUTDATED, node, { text, profile: profile.canonical })
 }

@@ -2,6 +2,7 @@ import { pathOf, type FhirNode } from '../../../fhirpath/index.js'
 import { finished } from '../../../work/index.js'
 import type { ElementRule } from '../../run/element-rule.js'
 import { createSink } from '../../run/finding-sink.js'
+import { nothingSeen } from '../../run/indexes.js'
 import type { Run } from '../../run/run.js'
 import type { Task } from '../../run/scheduler.js'
 
@@ -31,7 +32,8 @@ function passes(run: Run, node: FhirNode, { rules, key }: Trial): boolean {
   run.indexes.trials.set(name, true)
   const sink = createSink(1, { hidesForm: true })
   const policy = { ...run.policy, bestPractice: 'off' as const }
-  run.visit({ ...run, findings: sink, policy, scheduler: { ...run.scheduler, later: doNow, atEnd: doNow } }, node, rules)
+  const scheduler = { ...run.scheduler, later: doNow, atEnd: doNow }
+  run.visit({ ...run, findings: sink, policy, scheduler, seen: nothingSeen() }, node, rules)
   const result = sink.errors === 0
   run.indexes.trials.set(name, result)
   return result

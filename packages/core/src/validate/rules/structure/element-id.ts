@@ -33,11 +33,12 @@ function checkElementId(run: Run, node: FhirNode): void {
 }
 
 /** The ids seen so far around a node. A snapshot has ids of its own, because the differential has the same. */
-function idsAround({ indexes }: Run, node: FhirNode): Set<string> {
+function idsAround({ seen }: Run, node: FhirNode): Set<string> {
   let scope = node
   while (scope.parent !== undefined && scope.type.kind !== 'resource' && scope.slot?.name !== 'snapshot') scope = scope.parent
   if (!isObject(scope.value)) return new Set()
-  const known = indexes.ids.get(scope.value) ?? new Set<string>()
-  indexes.ids.set(scope.value, known)
+  const ids = (seen.ids ??= new Map<object, Set<string>>())
+  const known = ids.get(scope.value) ?? new Set<string>()
+  ids.set(scope.value, known)
   return known
 }
