@@ -1,6 +1,6 @@
 import { createPace, pacedResource, type OperationContext, type Pace } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
-import { extensionAt, isObject, objectsAt, stringAt, type JsonObject } from '../json/index.js'
+import { extensionAt, isObject, objectsAt, parseInPieces, stringAt, type JsonObject } from '../json/index.js'
 import { puttingResource } from '../storage/index.js'
 import {
   and,
@@ -57,7 +57,8 @@ const STATE = 'https://fhir-ops.dev/StructureDefinition/closure-state'
 export async function readClosure(ctx: OperationContext, name: string): Promise<KeptState | undefined> {
   const stored = await ctx.storage.read('Basic', await idOf(name))
   if (stored === undefined) return undefined
-  return { state: stateIn(await pacedResource(stored, ctx.scheduler), name), versionId: stored.versionId }
+  const text = stringAt(extensionAt(await pacedResource(stored, ctx.scheduler), STATE), 'valueString') ?? 'null'
+  return { state: stateIn(await createPace(ctx).run(parseInPieces(text)), name), versionId: stored.versionId }
 }
 
 /**
@@ -80,9 +81,7 @@ export async function writeClosure(ctx: OperationContext, state: ClosureState, b
   await ctx.storage.write([await createPace(ctx).run(put)])
 }
 
-function stateIn(resource: JsonObject, name: string): ClosureState {
-  const extension = extensionAt(resource, STATE)
-  const value: unknown = JSON.parse(stringAt(extension, 'valueString') ?? 'null')
+function stateIn(value: unknown, name: string): ClosureState {
   if (!isObject(value)) throw new OperationError('storage-damaged', 'A closure table cannot be read.')
   return {
     name,
