@@ -12,7 +12,7 @@ import { callProblem, functionOf } from './functions/registry.js'
 import { decimalText, parseDecimal } from './decimal.js'
 import { calendarUnit } from './quantity.js'
 import { parseDate, parseDateTime, parseTime } from './temporal.js'
-import { countChildren, pushChildren, type FhirNode } from './node.js'
+import { countChildren, isEmpty, pushChildren, type FhirNode } from './node.js'
 import { toSystem } from './to-system.js'
 
 /** Options of `compileFhirPath`. */
@@ -240,7 +240,7 @@ function memberStep(name: string, model: TypeModel): MemberStep {
   const pushStep = (into: Item[], item: Item): void => {
     if (!isNode(item)) pushTypeInfo(into, item, name)
     else if (name === 'value' && item.type.kind === 'primitive') pushValue(into, item)
-    else pushChildren(model, item, { name, into })
+    else pushChildren(model, item, { name, into, skips: isEmpty })
   }
   return {
     items(scope, input) {

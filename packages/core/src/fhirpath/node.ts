@@ -28,14 +28,14 @@ export function rootNode(model: TypeModel, value: unknown, typeName?: string): F
   return { kind: 'node', value, extra: undefined, type: type ?? ANY_TYPE, slot: undefined, parent: undefined, index: -1 }
 }
 
-/** Adds the children of `node` with a FHIRPath name to `into`, in document order. What has no content is not there. */
-export function pushChildren(model: TypeModel, node: FhirNode, { name, into }: { name: string; into: NodeSink }): void {
+/** Adds the children of `node` with a FHIRPath name to `into`, in document order. For FHIRPath, what has no content is not there: `skips` is `isEmpty`. */
+export function pushChildren(model: TypeModel, node: FhirNode, { name, ...to }: { name: string } & Omit<Wanted, 'slot'>): void {
   const slots = node.type.elements.get(name)
   if (slots === undefined) {
-    if (hasUntyped(node, name)) pushSlot(model, node, { slot: untypedSlot(name, node.value), into, skips: isEmpty })
+    if (hasUntyped(node, name)) pushSlot(model, node, { slot: untypedSlot(name, node.value), ...to })
     return
   }
-  for (const slot of possibleSlots(node, slots)) pushSlot(model, node, { slot, into, skips: isEmpty })
+  for (const slot of possibleSlots(node, slots)) pushSlot(model, node, { slot, ...to })
 }
 
 /** Counts the children with a FHIRPath name, without creating their nodes. */
@@ -153,7 +153,7 @@ function emptyIn(type: TypeDefinition, value: unknown): number {
 }
 
 /** True for what JSON must not have: an object without members, and null or a text where an object belongs. */
-function isEmpty({ kind, name }: TypeDefinition, value: unknown): boolean {
+export function isEmpty({ kind, name }: TypeDefinition, value: unknown): boolean {
   if (kind === 'primitive') return false
   if (!isObject(value)) return name !== ANY_TYPE.name
   for (const member in value) if (Object.hasOwn(value, member)) return false

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { ALL, representative } from '../../../../../test/effort.js'
 import { DECIDED_OF_SERIES } from './series-decisions.js'
+import { DECIDED_OF_INTEGRATORS } from './integrator-decisions.js'
 import { isValidHere } from './issue.js'
 import { DECIDED_OF_KINDS } from './kind-decisions.js'
 import { DECIDED_OF_MESSAGES } from './message-decisions.js'
@@ -20,6 +21,7 @@ const DECISIONS = [
   ...DECIDED_OF_SERIES,
   ...DECIDED_OF_MESSAGES,
   ...DECIDED_OF_KINDS,
+  ...DECIDED_OF_INTEGRATORS,
 ]
 
 test("probes of single rules have the verdict of HL7's Java validator, or another that has been decided", async () => {

@@ -248,3 +248,9 @@ test.each<readonly [resource: JsonObject, said: readonly string[]]>([
 ])('what has no content is not there for invariants: %j', async (resource, said) => {
   expect(await findingsOf(resource, [], /^invariant$/)).toEqual(said)
 })
+
+test('a component without content is one of the two that a composite search parameter needs', async () => {
+  const component = [{}, { definition: 'http://hl7.org/fhir/SearchParameter/Patient-active', expression: 'active' }]
+  const composite = { resourceType: 'SearchParameter', type: 'composite', base: ['Patient'], component }
+  expect(await findingsOf(composite, [], /^(empty-object|search-parameter)$/)).toEqual(['error empty-object SearchParameter.component[0]'])
+})

@@ -10,6 +10,8 @@ const told = (content: string): JsonObject => ({
 
 test.each<readonly [content: string, said: readonly string[]]>([
   ['<p>x</p>', []],
+  ['<table bgcolor="red"><tr><td bgcolor="red">x</td></tr></table>', []],
+  ['<p bgcolor="red">x</p>', [`error invariant ${DIV}`, `error narrative ${DIV}`]],
   ['<form>x</form>', [`error invariant ${DIV}`, `error narrative ${DIV}`]],
   ['<p onclick="x()">x</p>', [`error invariant ${DIV}`, `error narrative ${DIV}`]],
   ['<p>x &unknown;</p>', [`error narrative ${DIV}`]],

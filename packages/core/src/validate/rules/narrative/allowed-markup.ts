@@ -16,7 +16,7 @@ export const ELEMENTS: ReadonlySet<string> = new Set(
 export const ATTRIBUTES: ReadonlySet<string> = new Set(
   (
     'abbr accesskey align axis char charoff class colspan dir headers id lang rowspan scope span style tabindex title valign width xml:lang xml:space ' +
-    'height border nowrap bgcolor'
+    'height border nowrap'
   ).split(' '),
 )
 
@@ -24,7 +24,7 @@ const BY_ELEMENT: ReadonlySet<string> = new Set(
   (
     'a.charset a.coords a.href a.hreflang a.name a.rel a.rev a.shape a.type area.alt area.coords area.href area.nohref area.shape blockquote.cite ' +
     'br.clear div.xmlns img.alt img.ismap img.longdesc img.src img.usemap map.name ol.start ol.type q.cite table.cellpadding table.cellspacing ' +
-    'table.frame table.rules table.summary td.nowrap ul.type'
+    'table.frame table.rules table.summary td.nowrap ul.type table.bgcolor tr.bgcolor td.bgcolor th.bgcolor'
   ).split(' '),
 )
 
