@@ -102,6 +102,13 @@ describe('severalPage', () => {
     expect(read).toContain('p0')
   })
 
+  it('reads no entries to sort by time or id', async () => {
+    const never = (): never => expect.unreachable('no resource is read')
+    const queries = await parsed(['Practitioner', 'Patient'], ['_sort', '-_lastUpdated,_id'])
+    const { items } = await severalPage({ storage: filled(), indexer: never }, queries, { limit: 5 })
+    expect(items).toHaveLength(5)
+  })
+
   it.each([
     'x',
     '[]',

@@ -165,12 +165,15 @@ async function* matchesInTurn(
   query: SearchQuery,
   from: string | undefined,
 ): AsyncGenerator<Match, void, undefined> {
+  const { sort = [] } = query
+  const needsEntries = sort.some(({ field }) => field !== 'lastUpdated' && field !== 'id')
   let before: MatchPosition | undefined
   let start = from
   do {
     const { items, next } = await storage.search({ ...query, ...(start !== undefined && { after: start }) })
     for (const stored of items) {
-      const position = { type: query.type, ...positionOf({ stored, entries: await entriesOf(stored) }, query.sort ?? []) }
+      const entries = needsEntries ? await entriesOf(stored) : []
+      const position = { type: query.type, ...positionOf({ stored, entries }, sort) }
       if (before !== undefined && order(before, position) >= 0) throw outOfOrder(query.type)
       before = position
       yield { stored, position, start }
