@@ -12,7 +12,7 @@ import { callProblem, functionOf } from './functions/registry.js'
 import { decimalText, parseDecimal } from './decimal.js'
 import { calendarUnit } from './quantity.js'
 import { parseDate, parseDateTime, parseTime } from './temporal.js'
-import { countChildren, isEmpty, pushChildren, type FhirNode } from './node.js'
+import { countChildren, pushChildren, skippedBy, type FhirNode } from './node.js'
 import { toSystem } from './to-system.js'
 
 /** Options of `compileFhirPath`. */
@@ -237,10 +237,11 @@ interface MemberStep {
 }
 
 function memberStep(name: string, model: TypeModel): MemberStep {
+  const skips = skippedBy(model)
   const pushStep = (into: Item[], item: Item): void => {
     if (!isNode(item)) pushTypeInfo(into, item, name)
     else if (name === 'value' && item.type.kind === 'primitive') pushValue(into, item)
-    else pushChildren(model, item, { name, into, skips: isEmpty })
+    else pushChildren(model, item, { name, into, skips })
   }
   return {
     items(scope, input) {

@@ -42,6 +42,8 @@ export interface TypeModel {
   type(name: string): TypeDefinition | undefined
   /** Returns the names of all types, including those of nested elements. */
   names(): Iterable<string>
+  /** Set where elements without content are there for FHIRPath, as in the middle of a patch, which may fill them. */
+  readonly keepsEmpty?: true
 }
 
 /** The parts of a type to create. */

@@ -28,7 +28,7 @@ export function rootNode(model: TypeModel, value: unknown, typeName?: string): F
   return { kind: 'node', value, extra: undefined, type: type ?? ANY_TYPE, slot: undefined, parent: undefined, index: -1 }
 }
 
-/** Adds the children of `node` with a FHIRPath name to `into`, in document order. For FHIRPath, what has no content is not there: `skips` is `isEmpty`. */
+/** Adds the children of `node` with a FHIRPath name to `into`, in document order. For FHIRPath, what has no content is not there: `skips` is `skippedBy`. */
 export function pushChildren(model: TypeModel, node: FhirNode, { name, ...to }: { name: string } & Omit<Wanted, 'slot'>): void {
   const slots = node.type.elements.get(name)
   if (slots === undefined) {
@@ -56,7 +56,7 @@ function possibleSlots(node: FhirNode, slots: readonly ElementSlot[]): readonly 
 
 /** Adds all children of `node` to `into`, in document order; members that the type does not have, and what has no content, are skipped. */
 export function pushAllChildren(model: TypeModel, node: FhirNode, into: NodeSink): void {
-  for (const slot of presentSlots(node)) pushSlot(model, node, { slot, into, skips: isEmpty })
+  for (const slot of presentSlots(node)) pushSlot(model, node, { slot, into, skips: skippedBy(model) })
 }
 
 /** Counts all children, without creating their nodes. */
@@ -84,8 +84,10 @@ interface Wanted {
   readonly slot: ElementSlot
   readonly into: NodeSink
   /** Values to leave out. */
-  readonly skips?: (type: TypeDefinition, value: unknown) => boolean
+  readonly skips?: ValueTest | undefined
 }
+
+type ValueTest = (type: TypeDefinition, value: unknown) => boolean
 
 /** Adds the nodes of one slot of `node` to `into`. */
 export function pushSlot(model: TypeModel, parent: FhirNode, { slot, into, skips }: Wanted): void {
@@ -93,7 +95,7 @@ export function pushSlot(model: TypeModel, parent: FhirNode, { slot, into, skips
   const extra = isStructure(value) ? undefined : memberOf(parent, slot.siblingName)
   if (value === undefined && extra === undefined) return
   if (Array.isArray(value) || Array.isArray(extra)) {
-    pushList(model, { parent, slot, into, ...(skips !== undefined && { skips }) }, { values: listOf(value), extras: listOf(extra) })
+    pushList(model, { parent, slot, into, skips }, { values: listOf(value), extras: listOf(extra) })
     return
   }
   const type = concreteType(model, typeOf(model, slot), value)
@@ -141,7 +143,7 @@ function concreteType(model: TypeModel, type: TypeDefinition, value: unknown): T
 function countSlot(model: TypeModel, node: FhirNode, slot: ElementSlot): number {
   const value = memberOf(node, slot.jsonName)
   const length = Array.isArray(value) ? value.length : value === undefined ? 0 : 1
-  if (length > 0) return length - emptyIn(typeOf(model, slot), value)
+  if (length > 0) return model.keepsEmpty === true ? length : length - emptyIn(typeOf(model, slot), value)
   const extra = memberOf(node, slot.siblingName)
   return Array.isArray(extra) ? extra.length : extra === undefined ? 0 : 1
 }
@@ -152,8 +154,13 @@ function emptyIn(type: TypeDefinition, value: unknown): number {
   return Array.isArray(value) ? value.reduce((sum: number, item) => (isEmpty(type, item) ? sum + 1 : sum), 0) : isEmpty(type, value) ? 1 : 0
 }
 
+/** The values that are not there for FHIRPath. */
+export function skippedBy({ keepsEmpty }: TypeModel): ValueTest | undefined {
+  return keepsEmpty === true ? undefined : isEmpty
+}
+
 /** True for what JSON must not have: an object without members, and null or a text where an object belongs. */
-export function isEmpty({ kind, name }: TypeDefinition, value: unknown): boolean {
+function isEmpty({ kind, name }: TypeDefinition, value: unknown): boolean {
   if (kind === 'primitive') return false
   if (!isObject(value)) return name !== ANY_TYPE.name
   for (const member in value) if (Object.hasOwn(value, member)) return false

@@ -1,6 +1,6 @@
 import { codeOfItems, codeOfTruth, spend, type Scope } from '../code.js'
 import { isNode, NOTHING, type Item } from '../item.js'
-import { isEmpty, pushChildren, type FhirNode } from '../node.js'
+import { pushChildren, skippedBy, type FhirNode } from '../node.js'
 import { evaluationProblem } from '../problem.js'
 import { toSystem } from '../to-system.js'
 import { itemsFunction, singleItem, textArgument, truthFunction, type FunctionDefinition } from './definition.js'
@@ -52,7 +52,7 @@ function extensions(scope: Scope, items: readonly Item[], url: string | undefine
 
 function named(scope: Scope, node: FhirNode, name: string): FhirNode[] {
   const into: FhirNode[] = []
-  pushChildren(scope.run.model, node, { name, into, skips: isEmpty })
+  pushChildren(scope.run.model, node, { name, into, skips: skippedBy(scope.run.model) })
   spend(scope.run, into.length + 1)
   return into
 }

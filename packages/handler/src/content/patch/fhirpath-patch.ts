@@ -35,16 +35,18 @@ const BUDGET = { steps: 100_000, items: 10_000 }
  */
 export async function fhirPathPatched(text: string, operations: readonly PathOperation[], patching: PathPatching): Promise<string> {
   let current = text
+  // Elements that become empty keep their positions, because a later operation may fill them.
+  const model: TypeModel = { type: (name) => patching.model.type(name), names: () => patching.model.names(), keepsEmpty: true }
   for (const operation of operations) {
     await patching.pace.step()
-    current = await applied(current, operation, patching)
+    current = await applied(current, operation, { ...patching, model })
     if (current.length > patching.limits.maxBytes)
       throw new OperationError('too-costly', `The patched resource would be longer than ${patching.limits.maxBytes} characters.`)
   }
   return operations.some(({ change: { type } }) => type === 'delete') ? withoutEmpty(current, patching) : current
 }
 
-/** Removes elements whose last child was deleted. Done after the whole patch, because a later operation may add a new child. */
+/** Removes elements whose last child was deleted. */
 async function withoutEmpty(text: string, { limits: { maxDepth }, pace }: PathPatching): Promise<string> {
   const root = treeOf(text)
   await pace.run(pruneTree(root, maxDepth))
