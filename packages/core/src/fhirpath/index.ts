@@ -18,7 +18,7 @@ export {
   type TypeModel,
   type TypeParts,
 } from './model.js'
-export { childSlots, pathOf, pushAllChildren, pushChildren, pushSlot, rootNode, type FhirNode, type NodeSink } from './node.js'
+export { childSlots, isEmpty, pathOf, pushAllChildren, pushChildren, pushSlot, rootNode, type FhirNode, type NodeSink } from './node.js'
 export { callProblem } from './functions/registry.js'
 export { unitProduct, type Quantity, type UnitConversion } from './quantity.js'
 export { addDuration, temporalOf, temporalText, type Temporal, type TemporalKind } from './temporal.js'

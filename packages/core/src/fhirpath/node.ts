@@ -160,7 +160,7 @@ export function skippedBy({ keepsEmpty }: TypeModel): ValueTest | undefined {
 }
 
 /** True for what JSON must not have: an object without members, and null or a text where an object belongs. */
-function isEmpty({ kind, name }: TypeDefinition, value: unknown): boolean {
+export function isEmpty({ kind, name }: TypeDefinition, value: unknown): boolean {
   if (kind === 'primitive') return false
   if (!isObject(value)) return name !== ANY_TYPE.name
   for (const member in value) if (Object.hasOwn(value, member)) return false

@@ -27,6 +27,7 @@ describe('a direct path', () => {
     ['Patient', 'Patient.birthDate', { _birthDate: { extension: [] } }, []],
     ['Patient', 'Patient.active', { active: false }, [false]],
     ['Observation', 'Observation.subject.where(resolve() is Patient)', { subject: { reference: 'Group/1' } }, [{ reference: 'Group/1' }]],
+    ['Patient', 'Patient.name', { name: [{}, null, 'x', [], { family: 'F' }] }, [{ family: 'F' }]],
   ])('of %s %s in %j reads %j', (type, expression, members, expected) => {
     expect(read(type, expression, members)).toEqual(expected)
   })

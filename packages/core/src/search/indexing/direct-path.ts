@@ -1,4 +1,4 @@
-import { isSubtype, type Ast, type ElementSlot, type TypeDefinition, type TypeModel } from '../../fhirpath/index.js'
+import { isEmpty, isSubtype, type Ast, type ElementSlot, type TypeDefinition, type TypeModel } from '../../fhirpath/index.js'
 import { isObject, type JsonObject } from '../../json/index.js'
 
 /** Evaluates a path directly on the JSON of a value, without creating a node for each element. */
@@ -106,7 +106,7 @@ function castOf(names: readonly Name[] | undefined, isCast: (slot: ElementSlot) 
 interface Step {
   readonly jsonName: string
   readonly siblingName: string
-  readonly type: string
+  readonly type: TypeDefinition
   readonly next: readonly Step[] | undefined
 }
 
@@ -125,13 +125,13 @@ function stepsOf([first, ...rest]: readonly Name[], type: TypeDefinition, model:
     if (child === undefined || child.kind === 'resource') return undefined
     const next = rest.length === 0 ? undefined : stepsOf(rest, child, model)
     if (rest.length > 0 && next === undefined) return undefined
-    steps.push({ jsonName, siblingName, type: name, next })
+    steps.push({ jsonName, siblingName, type: child, next })
   }
   return steps
 }
 
 function endsInReferences(steps: readonly Step[]): boolean {
-  return steps.every(({ next, type }) => (next === undefined ? type === 'Reference' : endsInReferences(next)))
+  return steps.every(({ next, type }) => (next === undefined ? type.name === 'Reference' : endsInReferences(next)))
 }
 
 function collect(steps: readonly Step[], holder: JsonObject, found: unknown[]): boolean {
@@ -151,9 +151,9 @@ function collectStep(step: Step, holder: JsonObject, found: unknown[]): boolean 
   return collectOne(step, value, found)
 }
 
-function collectOne({ next }: Step, value: unknown, found: unknown[]): boolean {
+function collectOne({ next, type }: Step, value: unknown, found: unknown[]): boolean {
   if (next !== undefined) return isObject(value) && collect(next, value, found)
-  if (value !== undefined && value !== null) found.push(value)
+  if (value !== undefined && value !== null && !isEmpty(type, value)) found.push(value)
   return true
 }
 
