@@ -1,6 +1,6 @@
-import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import { installDebian } from './debian.js'
 
 const PROGRAMS = ['chromium', 'chromium-browser', 'google-chrome']
 
@@ -17,13 +17,7 @@ export const CHROMIUM_ARGS: readonly string[] = [
 
 /** A Chromium of the machine, or of Debian where this may be installed; `undefined` where neither is possible. `CHROMIUM` names another one. */
 export function chromium(): string | undefined {
-  const there = process.env['CHROMIUM'] ?? onPath()
-  if (there !== undefined || process.getuid?.() !== 0) return there
-  for (const args of [['update'], ['install', '--yes', '--no-install-recommends', 'chromium']]) {
-    const { status } = spawnSync('apt-get', ['-qq', ...args], { timeout: 300_000 })
-    if (status !== 0) return undefined
-  }
-  return onPath()
+  return process.env['CHROMIUM'] ?? onPath() ?? (installDebian(['chromium'], 'command -v chromium') ? onPath() : undefined)
 }
 
 function onPath(): string | undefined {

@@ -1,5 +1,5 @@
-import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { installDebian } from '../../../test/debian.js'
 
 /** A browser other than Chromium. */
 export interface Browser {
@@ -32,12 +32,7 @@ export const BROWSERS: readonly Browser[] = [
   },
 ]
 
-/** Installs packages where the tests run as root on a Debian; false where they do not. */
 function isInstalled(files: readonly string[], packages: readonly string[]): boolean {
   const areThere = (): boolean => files.every((file) => existsSync(file))
-  if (areThere() || process.getuid?.() !== 0) return areThere()
-  for (const args of [['update'], ['install', '--yes', '--no-install-recommends', ...packages]]) {
-    if (spawnSync('apt-get', ['-qq', ...args], { timeout: 300_000 }).status !== 0) return false
-  }
-  return areThere()
+  return areThere() || (installDebian(packages, files.map((file) => `test -x ${file}`).join(' && ')) && areThere())
 }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
 import { freePort } from './free-port.js'
-import { installDebian } from './server-programs.js'
+import { installDebian } from '../../../test/debian.js'
 
 /** A pgbouncer that lends the connections of a server for one transaction each. */
 export interface Pooler {
@@ -28,7 +28,7 @@ const SERVER_CONNECTIONS = 4
  * @param serverUrl Of a server that asks nobody for a password.
  */
 export async function pgbouncer(serverUrl: string): Promise<Pooler | undefined> {
-  const program = programOf() ?? (installDebian('pgbouncer', 'test -x /usr/sbin/pgbouncer') ? programOf() : undefined)
+  const program = programOf() ?? (installDebian(['pgbouncer'], 'test -x /usr/sbin/pgbouncer') ? programOf() : undefined)
   if (program === undefined) return undefined
   const { hostname, port: serverPort, username } = new URL(serverUrl)
   const folder = mkdtempSync(join(tmpdir(), 'fhir-ops-pgbouncer-'))
