@@ -9,7 +9,8 @@ import { CLIENT_PAGE, clientPage, presentPage, type CallRow } from '../../handle
 import { type RunningServer } from '../../handler/test/running-server.js'
 import { freePort } from '../../postgres/test/free-port.js'
 import { chromium, CHROMIUM_ARGS } from '../../../test/chromium.js'
-import { lhcForms, medplumCli, installedTools, TOOLS } from './called-programs.js'
+import { lhcForms, medplumCli } from './called-programs.js'
+import { installedTools, TOOLS } from './tools.js'
 
 let running: RunningServer
 let folder = ''

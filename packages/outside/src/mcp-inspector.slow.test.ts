@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CLIENT_PAGE, clientPage, presentPage, type CallRow } from '../../handler/test/client-page.js'
 import { builtFile } from '../../../test/built.js'
-import { installedTools } from './called-programs.js'
+import { installedTools } from './tools.js'
 
 const tools = installedTools()
 const MAIN = builtFile('packages/cli/dist/main.js')

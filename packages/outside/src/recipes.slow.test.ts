@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { outsideProject, ROOT, run, type OutsideProject } from './outside-project.js'
-import { installedTools } from './called-programs.js'
+import { installedTools } from './tools.js'
 
 const tools = installedTools()
 let project: OutsideProject

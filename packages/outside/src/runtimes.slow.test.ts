@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { outsideProject, readmeExample, run, type OutsideProject } from './outside-project.js'
 import { chromium } from '../../../test/chromium.js'
 import { BROWSERS } from './browsers.js'
-import { installedTools, TOOLS } from './called-programs.js'
+import { installedTools, TOOLS } from './tools.js'
 
 const tools = installedTools()
 const browser = tools === undefined ? undefined : chromium()

@@ -10,7 +10,7 @@ import type { RunningServer } from '../../handler/test/running-server.js'
 import { AUDIENCE, GRANTED, smartProvider, type SmartProvider } from '../../handler/test/smart-provider.js'
 import { freePort } from '../../postgres/test/free-port.js'
 import { chromium, CHROMIUM_ARGS } from '../../../test/chromium.js'
-import { installedTools, TOOLS } from './called-programs.js'
+import { installedTools, TOOLS } from './tools.js'
 
 const FHIRCLIENT = join(import.meta.dirname, '../../handler/node_modules/fhirclient')
 const browser = installedTools() === undefined ? undefined : chromium()
