@@ -95,7 +95,8 @@ function otherCheckout(name) {
 function output(name, folder) {
   const { status, stdout } = started(name, folder, ['ignore', 'pipe', 'inherit'])
   if (status !== 0) wrong(`The bench ${name} of ${folder} ended with status ${status}.`)
-  return stdout
+  // What libraries print while they start is not part of the tables.
+  return stdout.slice(Math.max(0, stdout.search(/^\|/m)))
 }
 
 function started(name, folder, stdio) {
