@@ -152,6 +152,8 @@ export interface ConceptText {
   readonly main: boolean
   /** `withdrawn`, `deprecated` or `inactive` for a text that should no longer be used. */
   readonly outdated?: string
+  /** True for a designation of the value set, which is preferred to an equal one of the code system. */
+  readonly listed?: true
   /** Tags of the dialects (`en-US`) in which this is the preferred text. */
   readonly dialects?: readonly string[]
   /** True for a text that is acceptable but not preferred; expansions include it only when designations are requested by name. */

@@ -90,8 +90,10 @@ export function designationFilter(asked: readonly string[]): (text: ConceptText)
     asked.some((token) => {
       const bar = token.lastIndexOf('|')
       const [system, code] = [token.slice(0, Math.max(bar, 0)), token.slice(bar + 1)]
-      if (system === 'urn:ietf:bcp:47') return code === language
-      return stringAt(use, 'code') === code && (bar < 0 || stringAt(use, 'system') === system)
+      const [isLanguage, isUse] = [code === language, code === stringAt(use, 'code')]
+      // As in a search, a token without system matches in any.
+      if (bar < 0) return isLanguage || isUse
+      return system === 'urn:ietf:bcp:47' ? isLanguage : isUse && stringAt(use, 'system') === system
     })
 }
 

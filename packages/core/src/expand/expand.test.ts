@@ -167,6 +167,25 @@ describe('an entry', () => {
     expect(found?.designations.map(({ value }) => value).sort()).toEqual([...others].sort())
   })
 
+  describe('that a value set lists', () => {
+    const designation = [{ language: 'de', value: 'Mieze' }]
+    const listing = (code: JsonObject, members: JsonObject = {}): JsonObject =>
+      valueSet('own', { include: [{ system: cs('living'), concept: [{ code: 'cat', ...code }] }] }, members)
+    it.each([
+      ['by its designation', listing({ designation }), 'de', 'Mieze'],
+      ['by its designation of a region', listing({ designation: [{ language: 'de-AT', value: 'Mieze' }] }), 'de-AT', 'Mieze'],
+      ['not by one for something else', listing({ designation: [{ ...designation[0], use: { code: 'short' } }] }), 'de', 'Katze'],
+      ['by its display in the language of the value set', listing({ display: 'Mieze' }, { language: 'de' }), 'de', 'Mieze'],
+      ['in that language without a request', listing({ display: 'Mieze' }, { language: 'de' }), undefined, 'Mieze'],
+      ['by the designation of the code system in another', listing({ display: 'Mieze' }, { language: 'de' }), 'fr', 'Chat'],
+      ['by the display without language in that of the code system', listing({ display: 'Kitty' }), 'en', 'Kitty'],
+    ])('%s', async (_, own, displayLanguage, display) => {
+      const asked = { valueSet: own, displayLanguage }
+      expect((await expand(ctx, asked)).contains[0]?.display).toBe(display)
+      expect((await validateCode(ctx, { ...asked, coding: { system: cs('living'), code: 'cat' } })).display).toBe(display)
+    })
+  })
+
   it('that is in no stated language is right in every language, as for $validate-code', async () => {
     const plain = contextOf(codeSystem('plain', [{ code: 'x', display: 'X' }]), valueSet('plain', { include: [{ system: cs('plain') }] }))
     const asked = { url: vs('plain'), displayLanguage: 'en, *;q=0' }
@@ -188,6 +207,8 @@ describe('an entry', () => {
       ['definition', 'A small one'],
     ])
     expect((await entry({ url: vs('cats') }, 'cat'))?.designations).toEqual([])
+    const anyLanguage = await entry({ url: vs('cats'), designations: ['fr'] }, 'cat')
+    expect(anyLanguage?.designations.map(({ value }) => value)).toEqual(['Chat'])
   })
 })
 

@@ -109,6 +109,11 @@ describe('parameterReader', () => {
     expect(parameterReader(parametersFromQuery([['a', text]])).boolean('a')).toBe(expected)
   })
 
+  test('a complex value in a URL is refused with the way to send it', () => {
+    const read = (): unknown => parameterReader(parametersFromQuery([['coding', 'http://x|a']])).object('Coding', 'coding')
+    expect(errorOf(read).message).toBe("Parameter 'coding' must be a Coding, which a URL cannot carry; send it in a Parameters resource.")
+  })
+
   test.each(['TRUE', '1', 'yes', ''])('%j is not a boolean', (text) => {
     expect(errorOf(() => parameterReader(parametersFromQuery([['a', text]])).boolean('a')).code).toBe('parameter-value')
   })

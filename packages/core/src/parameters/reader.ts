@@ -161,8 +161,9 @@ function asCount(parameter: Parameter): number {
 }
 
 function asObject(parameter: Parameter, type: string): JsonObject {
-  if (parameter.type !== type || !isObject(parameter.value)) throw wrongValue(parameter, `a ${type}`)
-  return parameter.value
+  if (parameter.type === type && isObject(parameter.value)) return parameter.value
+  const isOfUrl = parameter.type === undefined && typeof parameter.value === 'string'
+  throw wrongValue(parameter, isOfUrl ? `a ${type}, which a URL cannot carry; send it in a Parameters resource` : `a ${type}`)
 }
 
 function asResource(parameter: Parameter): JsonObject {

@@ -15,15 +15,19 @@ export function conceptTexts(provider: CodeSystemProvider, concept: number, list
   return [
     ...(main === undefined ? [] : [main]),
     ...designations,
-    ...(listed === undefined ? [] : designationsIn(listed.concept, undefined)),
+    ...(listed === undefined ? [] : designationsIn(listed.concept, undefined).map((text) => ({ ...text, listed: true as const }))),
   ]
 }
 
-/** Returns the display of the value set, otherwise of the code system, otherwise of a supplement. */
+/**
+ * Returns the display of the value set, otherwise of the code system, otherwise of a supplement. The display of a value set that does not state its
+ * language has that of the code system.
+ */
 export function mainText(provider: CodeSystemProvider, concept: number, listed?: ListedCode): ConceptText | undefined {
-  const value = displayOf(provider, concept, listed)
-  const { language, dialect } = provider.header
+  const own = stringAt(listed?.concept, 'display')
+  const value = own ?? displayOf(provider, concept)
   if (value === undefined) return undefined
+  const { language, dialect } = own === undefined || listed?.language === undefined ? provider.header : { language: listed.language }
   return {
     value,
     main: true,
@@ -33,9 +37,7 @@ export function mainText(provider: CodeSystemProvider, concept: number, listed?:
   }
 }
 
-function displayOf(provider: CodeSystemProvider, concept: number, listed: ListedCode | undefined): string | undefined {
-  const own = stringAt(listed?.concept, 'display')
-  if (own !== undefined) return own
+function displayOf(provider: CodeSystemProvider, concept: number): string | undefined {
   for (const source of provider.sources(concept)) {
     const display = stringAt(source.concept, 'display')
     if (display !== undefined) return display
@@ -87,7 +89,10 @@ function inAnother(texts: readonly ConceptText[], languages: LanguageList): Conc
   return others.toSorted((a, b) => useRank(a.use) - useRank(b.use))[0]
 }
 
-/** Returns the best current text in a language: the closest form of the language, in the order of the texts. */
+/**
+ * Returns the best current text in a language: the closest form of the language, that of the value set before that of the code system, in the order of
+ * the texts.
+ */
 function bestIn(texts: readonly ConceptText[], asked: string): ConceptText | undefined {
   let best: { readonly text: ConceptText; readonly rank: number } | undefined
   for (const text of texts) {
@@ -98,11 +103,18 @@ function bestIn(texts: readonly ConceptText[], asked: string): ConceptText | und
   return best?.text
 }
 
-function rankOf({ language, dialects = [], main, use }: ConceptText, asked: string): number | undefined {
+function rankOf(text: ConceptText, asked: string): number | undefined {
+  const { language, dialects = [], main } = text
   if (dialects.some((dialect) => dialect.toLowerCase() === asked)) return main ? 0 : 1
   const fit = language === undefined ? undefined : languageFit(asked, language)
   if (fit === undefined) return undefined
-  return fit * 4 + (main ? 0 : dialects.length > 0 ? 1 : useRank(use))
+  return fit * 8 + (main ? 0 : dialects.length > 0 ? 2 : designationRank(text))
+}
+
+/** A designation of the value set is for its context; without a use it is for display. */
+function designationRank({ use, listed }: ConceptText): number {
+  if (listed === undefined) return 2 * useRank(use)
+  return use === undefined ? 1 : 2 * useRank(use) - 1
 }
 
 function useRank(use: JsonObject | undefined): number {

@@ -249,7 +249,7 @@ describe('what is refused', () => {
   ])('%s: ambiguous', async (_name, parameters) => {
     await expect(post(parameters)).rejects.toMatchObject({
       code: 'source-ambiguous',
-      message: expect.stringMatching(/ambiguous.*multiple source codings/),
+      message: expect.stringMatching(/ambiguous.*multiple source codings were provided \([a-z]+(, [a-zA-Z]+)+\)/),
     })
   })
 

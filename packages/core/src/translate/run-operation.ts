@@ -59,7 +59,7 @@ type ConceptInput = CodeInput & Pick<TranslateOptions, 'targetSystem' | 'reverse
 
 function conceptOf(reader: ParameterReader): ConceptInput {
   const sources = SOURCES.filter((names) => reader.all(...names).length > 0)
-  if (sources.length > 1) throw ambiguousCode(reader.all(...sources.flat()).map((parameter) => parameter.expression))
+  if (sources.length > 1) throw ambiguousCode(reader.all(...sources.flat()).map(({ name }) => name))
   const reverse = reader.boolean('reverse')
   if (reader.all(...TARGETS).length > 0) return fromTarget(reader)
   const targetSystem = reader.text('targetsystem', 'targetSystem')

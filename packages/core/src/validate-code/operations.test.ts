@@ -82,9 +82,14 @@ describe('a batch', () => {
       one(coding({ code: 'dog' })),
       one({ name: 'url', valueUri: vs('gone') }, coding({ code: 'dog' })),
       one(),
+      { name: 'validation', resource: { resourceType: 'Patient' } },
+      { name: 'validation' },
     ])
     const answers = objectsAt(resource, 'parameter').map((one) => objectAt(one, 'resource'))
-    expect(answers.map((answer) => answer?.['resourceType'])).toEqual(['Parameters', 'Parameters', 'OperationOutcome', 'OperationOutcome'])
+    const outcome = 'OperationOutcome'
+    expect(answers.map((answer) => answer?.['resourceType'])).toEqual(['Parameters', 'Parameters', outcome, outcome, outcome, outcome])
+    for (const answer of answers.slice(4))
+      expect(answer).toMatchObject({ issue: [{ details: { text: "Parameter 'validation' must be a Parameters resource." } }] })
     expect(answers.slice(0, 2).map((answer) => answer && answerOf(answer).result)).toEqual([true, false])
   })
 

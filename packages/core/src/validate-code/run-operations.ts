@@ -166,7 +166,7 @@ async function oneAnswer(
   try {
     await pace.step()
     checkpoint(ctx)
-    const own = parametersOf(validation.resource ?? {}, `${validation.expression}.resource`)
+    const own = parametersOf(resourceOf(validation), `${validation.expression}.resource`)
     const names = new Set(own.filter(({ name }) => name !== 'tx-resource').map(({ name }) => name))
     parameters = [...shared.filter(({ name }) => !names.has(name)), ...own]
     const runOne = request.type === 'ValueSet' && needsValueSet(parameters) ? runInValueSet : runInSystem
@@ -176,6 +176,14 @@ async function oneAnswer(
     if (error instanceof OperationError && error.code !== 'aborted') return { ...outcomeOf(error, ctx.newId()) }
     throw error
   }
+}
+
+/** @throws {OperationError} `body-structure` for anything but a Parameters resource. */
+function resourceOf({ resource, expression }: Parameter): JsonObject {
+  if (resource?.['resourceType'] === 'Parameters') return resource
+  throw new OperationError('body-structure', `Parameter '${SLOT}' must be a Parameters resource.`, {
+    expression: [`${expression}.resource`],
+  })
 }
 
 /** False if a validation names no value set but the code system of its code. */

@@ -93,6 +93,11 @@ export const REASONS: readonly Reason[] = [
     why: `[exists](${R4}/valueset-filter-operator.html#filter-operator-exists) false holds for a concept without the property.`,
   },
   {
+    name: 'default of a property',
+    right: 'ours',
+    why: `[inactive](${R4}/codesystem-concept-properties.html#concept-properties-inactive) has the default false, so a filter for false takes concepts that do not state it, and one for true those that are inactive by their status. Theirs compares what is stated.`,
+  },
+  {
     name: 'codes that cannot be compared',
     right: 'ours',
     why: `[$subsumes](${R4}/codesystem-operation-subsumes.html#subsumes) of a code that the system does not have is an error. Theirs compares the texts first.`,

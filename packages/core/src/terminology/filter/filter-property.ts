@@ -1,5 +1,5 @@
 import { objectsAt, stringAt } from '../../json/index.js'
-import type { Bitmap } from '../../bits/index.js'
+import { andNot, type Bitmap } from '../../bits/index.js'
 import type { Work } from '../../work/index.js'
 import { propertyTexts } from '../code-system/concept-index.js'
 import { statedTexts } from '../concept-texts.js'
@@ -25,11 +25,45 @@ export function isConceptProperty(name: string): boolean {
 }
 
 /**
- * Finds the property of a filter: the concept itself, one of its standard texts, or a property that is defined for all systems, declared or used.
+ * Finds the property of a filter by its values, including the default of `inactive`, which every concept has.
  *
  * @returns `undefined` when no concept can have it.
  */
 export function filterProperty(provider: CodeSystemProvider, name: string): FilterProperty | undefined {
+  return isInactivity(provider, name) ? inactivity(provider) : statedProperty(provider, name)
+}
+
+/** True for the standard property `inactive`, under whatever code. A property of this code and of another type is the code system's own. */
+function isInactivity({ header }: CodeSystemProvider, name: string): boolean {
+  if (header.properties.get(name) === `${CONCEPT_PROPERTIES}#inactive`) return true
+  return name === 'inactive' && (!header.properties.has(name) || header.propertyTypes?.get(name) === 'boolean')
+}
+
+/** @see https://hl7.org/fhir/R4/codesystem-concept-properties.html#concept-properties-inactive: "default value is false" */
+function inactivity(provider: CodeSystemProvider): FilterProperty {
+  const { index } = provider
+  return {
+    texts: (concept) => [String(provider.status(concept).inactive)],
+    ...(index !== undefined && { column: () => columnOfInactive(index) }),
+  }
+}
+
+function* columnOfInactive(index: ConceptIndex): Work<ReadonlyMap<string, Bitmap>> {
+  yield* index.buildInactive?.() ?? []
+  const inactive = index.inactive()
+  return new Map([
+    ['true', inactive],
+    ['false', andNot(index.all(), inactive)],
+  ])
+}
+
+/**
+ * Finds the property of a filter by what concepts state: the concept itself, one of its standard texts, or a property that is defined for all systems,
+ * declared or used.
+ *
+ * @returns `undefined` when no concept can have it.
+ */
+export function statedProperty(provider: CodeSystemProvider, name: string): FilterProperty | undefined {
   if (isConceptProperty(name)) return { texts: (concept) => [provider.code(concept)] }
   const relatives = relativesBy(provider, name)
   if (relatives !== undefined) {

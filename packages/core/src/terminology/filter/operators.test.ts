@@ -108,6 +108,33 @@ it('by a defined property asks for what concepts state where the system declares
   expect(codes(declared, { property: 'inactive', op: 'exists', value: 'true' })).toBe('a')
 })
 
+it.each([
+  ['inactive', { code: 'inactive', type: 'boolean' }],
+  ['inactive', { code: 'inactive', type: 'code', uri: 'http://hl7.org/fhir/concept-properties#inactive' }],
+  ['gone', { code: 'gone', type: 'boolean', uri: 'http://hl7.org/fhir/concept-properties#inactive' }],
+])('by %s, declared as %o, takes concepts that do not state it as active', (property, declared) => {
+  const concept = [
+    { code: 'a', property: [{ code: declared.code, valueBoolean: false }] },
+    { code: 'b' },
+    { code: 'c', property: [{ code: declared.code, valueBoolean: true }] },
+    { code: 'd', property: [{ code: 'status', valueCode: 'retired' }] },
+  ]
+  const provider = providerOf(codeSystem('declared', concept, { property: [declared] }))
+  expect(codes(provider, { property, op: '=', value: 'false' })).toBe('a b')
+  expect(codes(provider, { property, op: '=', value: 'true' })).toBe('c d')
+  expect(codes(provider, { property, op: 'not-in', value: 'true' })).toBe('a b')
+  expect(codes(provider, { property, op: 'regex', value: 'f.*' })).toBe('a b')
+  expect(codes(provider, { property, op: '=', value: 'FALSE' })).toBe('')
+  expect(codes(provider, { property, op: 'exists', value: 'true' })).toBe('a c')
+})
+
+it('by inactive compares the texts of a property of this code that is not the boolean', () => {
+  const concept = [{ code: 'a', property: [{ code: 'inactive', valueString: 'since 2020' }] }, { code: 'b' }]
+  const own = providerOf(codeSystem('own', concept, { property: [{ code: 'inactive', type: 'string' }] }))
+  expect(codes(own, { property: 'inactive', op: '=', value: 'since 2020' })).toBe('a')
+  expect(codes(own, { property: 'inactive', op: '=', value: 'false' })).toBe('')
+})
+
 describe('a filter', () => {
   it.each([
     ['concept is-a cat', 'cat lion'],

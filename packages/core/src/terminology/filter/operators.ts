@@ -1,7 +1,7 @@
 import { emptyBitmap, type Bitmap, andNot, rangeBitmap, bitmapFrom, members, emptyBits, addMembers, bitmapOf } from '../../bits/index.js'
 import type { CodeSystemProvider, ConceptSet, Filter } from '../../code-system/index.js'
 import { listable, type FilterOperator, othersThan, readySet, testedSet } from './concept-set.js'
-import { isConceptProperty, type FilterProperty, filterProperty, preparedProperty } from './filter-property.js'
+import { isConceptProperty, type FilterProperty, filterProperty, preparedProperty, statedProperty } from './filter-property.js'
 import { compileRegex } from '../../regex/index.js'
 import type { Work } from '../../work/index.js'
 import { refusal } from '../messages.js'
@@ -114,9 +114,10 @@ const regex: FilterOperator = (provider, { property, value }) => {
   return conceptsWithValue(provider, property, (found) => pattern.matchesWhole(found))
 }
 
-/** `exists`: the property has a value (`true`), or none (`false`). */
+/** `exists`: the concept states a value of the property (`true`), or none (`false`). */
 const exists: FilterOperator = (provider, { property, value }) => {
-  const present = conceptsWithValue(provider, property, () => true)
+  const found = statedProperty(provider, property)
+  const present = found === undefined ? undefined : accepting(provider, found, () => true)
   if (present === undefined || value === 'true') return present
   if (value !== 'false') return undefined
   return othersThan(provider, present)

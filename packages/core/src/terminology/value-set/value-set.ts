@@ -10,6 +10,8 @@ export interface ListedCode {
   readonly code: string
   /** In the form of `ValueSet.compose.include.concept`. */
   readonly concept: JsonObject
+  /** Language of the value set, which is that of its displays. */
+  readonly language: string | undefined
 }
 
 /** A filter as stated in a value set, perhaps without value. */
@@ -62,8 +64,8 @@ export function* readingValueSet(resource: JsonObject): Work<ValueSetDefinition>
   const malformed = yield* malformedPlace(compose ?? {})
   return {
     resource,
-    includes: compose === undefined ? expansionIncludes(resource) : yield* readParts(objectsAt(compose, 'include')),
-    excludes: yield* readParts(objectsAt(compose, 'exclude')),
+    includes: compose === undefined ? expansionIncludes(resource) : yield* readParts(resource, 'include'),
+    excludes: yield* readParts(resource, 'exclude'),
     activeOnly: compose?.['inactive'] === false,
     ...(url !== undefined && { url, canonical: formatCanonical(url, version) }),
     ...(version !== undefined && { version }),
@@ -79,15 +81,16 @@ export function nameOf(valueSet: Pick<ValueSetDefinition, 'canonical'>): string 
 /** Number of includes and excludes that are read in one step. */
 const PIECE = 500
 
-function* readParts(elements: readonly JsonObject[]): Work<readonly PartDefinition[]> {
+function* readParts(resource: JsonObject, kind: 'include' | 'exclude'): Work<readonly PartDefinition[]> {
   const sets: PartDefinition[] = []
-  for (const element of elements) if (sets.push(readPart(element)) % PIECE === 0) yield
+  for (const element of objectsAt(objectAt(resource, 'compose'), kind)) if (sets.push(readPart(element, resource)) % PIECE === 0) yield
   return sets
 }
 
-function readPart(element: JsonObject): PartDefinition {
+function readPart(element: JsonObject, resource: JsonObject): PartDefinition {
   const [system, version] = [stringAt(element, 'system'), stringAt(element, 'version')]
-  const listed = objectsAt(element, 'concept').flatMap(listedCode)
+  const language = stringAt(resource, 'language')
+  const listed = objectsAt(element, 'concept').flatMap((concept) => listedCode(concept, language))
   const imports = element['valueSet']
   return {
     listed: lookupIn(listed),
@@ -100,9 +103,9 @@ function readPart(element: JsonObject): PartDefinition {
   }
 }
 
-function listedCode(concept: JsonObject): readonly ListedCode[] {
+function listedCode(concept: JsonObject, language: string | undefined): readonly ListedCode[] {
   const code = stringAt(concept, 'code')
-  return code === undefined ? [] : [{ code, concept }]
+  return code === undefined ? [] : [{ code, concept, language }]
 }
 
 /** Reads a filter. An operator that R4 does not have is in an extension on `op`. */
@@ -144,7 +147,7 @@ function expansionIncludes(resource: JsonObject): readonly PartDefinition[] {
   const bySystem = Map.groupBy(coded, (entry) => formatCanonical(stringAt(entry, 'system') ?? '', stringAt(entry, 'version')))
   return Array.from(bySystem.values(), (concept) => {
     const [first] = concept
-    return readPart({ system: first?.['system'], version: first?.['version'], concept })
+    return readPart({ system: first?.['system'], version: first?.['version'], concept }, resource)
   })
 }
 
