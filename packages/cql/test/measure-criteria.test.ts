@@ -217,6 +217,16 @@ describe('the score of observations', () => {
   })
 })
 
+describe('a population', () => {
+  it('is not a function of an item, which has no value for a subject', async () => {
+    await expect(report({ population: [population('initial-population', 'Minutes')] })).rejects.toMatchObject({
+      code: 'definition-invalid',
+      message: expect.stringContaining("Group 1, population 1 ('initial-population') names a function with an operand"),
+      expression: ['Measure.group[0].population[0].criteria.expression'],
+    })
+  })
+})
+
 describe('a basis', () => {
   it('is a type, or the type of a DataRequirement', async () => {
     const ofVisits = extension('cqm-populationBasis', { valueDataRequirement: { type: 'Encounter' } })

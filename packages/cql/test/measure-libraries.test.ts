@@ -66,6 +66,7 @@ describe('libraries of a measure', () => {
   it.each([
     ['the primary one', 'All', 2],
     ['another one', 'Women', 1],
+    ['another one, in quotes', '"Women"', 1],
     ['the primary one before others', 'Both', 0],
     ['the one that is said', 'Women.Both', 2],
     ['the one that is said, in quotes', '"Women"."Women"', 1],

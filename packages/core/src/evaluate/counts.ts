@@ -3,14 +3,16 @@ import { mergeCoverage, type Coverage } from '../explain/index.js'
 import type { JsonObject } from '../json/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import type { Composition } from './composite/composite-plan.js'
-import type {
-  CriteriaLanguage,
-  GroupCounts,
-  KeptResults,
-  MeasureCounts,
-  Scope,
-  SubjectFailure,
-  SupplementValues,
+import {
+  isMixed,
+  mixedLanguage,
+  type CriteriaLanguage,
+  type GroupCounts,
+  type KeptResults,
+  type MeasureCounts,
+  type Scope,
+  type SubjectFailure,
+  type SupplementValues,
 } from './languages/index.js'
 import type { Criterion, GroupPlan, MeasurePlan, Supplement } from './measure-plan.js'
 
@@ -38,33 +40,54 @@ export function countedMeasures(
   const plans = new Map([[measure, composition === undefined ? plan : { ...plan, groups: composition.others }]])
   for (const { measure: own, plan: all, group } of composition?.composites.flatMap(({ components }) => components) ?? [])
     plans.set(own, { ...all, groups: [...(plans.get(own)?.groups ?? []), group] })
+  const mixed = mixedLanguages()
   return [...plans].map(([own, counted]) => {
-    const used = counted.groups.map((group) => languageOf(group, languages))
+    const used = counted.groups.map((group) => languageOf(group, languages, mixed))
     checkSupplements(counted.supplements, used)
     return { measure: own, plan: counted, languages: used }
   })
 }
 
-/** Checks that one of the groups' languages evaluates supplemental data, if there is any. */
+/** Checks that the groups' languages evaluate supplemental data, if there is any. */
 function checkSupplements([first]: readonly Supplement[], languages: readonly (CriteriaLanguage | undefined)[]): void {
   const used = languages.filter((language) => language !== undefined)
-  if (first === undefined || used.length === 0 || used.some(({ supplements }) => supplements === true)) return
-  throw new OperationError('not-supported', `${first.place} is not supported in a Measure whose criteria are all FHIR searches.`, {
-    expression: [first.path],
-  })
+  if (first === undefined || used.length === 0) return
+  const reason = used.some(isMixed)
+    ? 'with a group whose criteria are in several languages'
+    : used.some(({ supplements }) => supplements === true)
+      ? undefined
+      : 'whose criteria are all FHIR searches'
+  if (reason === undefined) return
+  throw new OperationError('not-supported', `${first.place} is not supported in a Measure ${reason}.`, { expression: [first.path] })
+}
+
+type MixedLanguages = (languages: readonly CriteriaLanguage[]) => CriteriaLanguage
+
+/** Returns a function that makes each mixture of languages once, so that its groups are counted together. */
+function mixedLanguages(): MixedLanguages {
+  const known: (readonly [languages: readonly CriteriaLanguage[], mixed: CriteriaLanguage])[] = []
+  return (languages) => {
+    const before = known.find(([own]) => own.length === languages.length && own.every((language, index) => language === languages[index]))
+    if (before !== undefined) return before[1]
+    const mixed = mixedLanguage(languages)
+    known.push([languages, mixed])
+    return mixed
+  }
 }
 
 /**
- * The language of a group: the first that supports all its criteria; `undefined` for a group without criteria.
+ * The language of a group: the first that supports all its criteria, else those that support each, mixed; `undefined` for a group without criteria.
  *
- * @throws {OperationError} `not-supported` naming the criterion that the language of the first one does not support.
+ * @throws {OperationError} `not-supported` naming a criterion that no language supports.
  */
-function languageOf(group: GroupPlan, languages: readonly CriteriaLanguage[]): CriteriaLanguage | undefined {
+function languageOf(group: GroupPlan, languages: readonly CriteriaLanguage[], mixed: MixedLanguages): CriteriaLanguage | undefined {
   const fitting = languages.find((language) => foreignIn(group, language) === undefined)
   if (fitting !== undefined) return fitting
-  const first = criteriaOf(group)[0]?.language
-  const foreign = foreignIn(group, languages.find(({ names }) => names.some((name) => name === first)) ?? { names: [] })
-  if (foreign === undefined) return undefined
+  const used = languages.filter(({ names, valueNames = [] }) =>
+    criteriaOf(group).some(({ language }) => names.includes(language) || valueNames.includes(language)),
+  )
+  const foreign = foreignIn(group, mixedLanguage(used))
+  if (foreign === undefined) return mixed(used)
   throw new OperationError('not-supported', `${foreign.place}: criteria in ${quoted(foreign.language)} are not supported here.`, {
     expression: [`${foreign.path}.criteria.language`],
   })

@@ -173,7 +173,7 @@ function libraryLanguage(measure: JsonObject, languages: readonly CriteriaLangua
 /** Refuses parameters and coverage, which are for libraries, if no language supports libraries. */
 function checkParameters({ parameters, coverage }: EvaluateMeasureInput, languages: readonly (CriteriaLanguage | undefined)[]): void {
   const asked = parameters !== undefined ? 'parameters' : coverage === true ? 'coverage' : undefined
-  if (asked === undefined || languages.some((language) => language?.supplements === true)) return
+  if (asked === undefined || languages.some((language) => language?.parameters ?? language?.supplements)) return
   const fault = asked === 'coverage' ? "whose clauses 'coverage' could list" : "that could take 'parameters'"
   throw new OperationError('parameter-unsupported', `The Measure has no library ${fault}.`, { expression: [asked] })
 }

@@ -96,20 +96,25 @@ interface NamedDefinition {
 
 /**
  * Resolves a name to a definition: of the primary library, of the only other library that has it, or of the library that the name states
- * (`Other.Definition`).
+ * (`Other.Definition`). Names may be in quotes.
  *
  * @throws {OperationError} `definition-invalid` for a name that several libraries define, but not the primary one.
  */
 export function namedDefinition({ libraries }: Pick<LoadedMeasure, 'libraries'>, criterion: Criterion): NamedDefinition | undefined {
-  const name = criterion.expression
+  const name = unquoted(criterion.expression)
   const having = libraries.flatMap((library, at) => (definesName(library, name) ? [at] : []))
   const [first, ...more] = having
-  if (first === undefined) return qualifiedDefinition(libraries, name)
+  if (first === undefined) return qualifiedDefinition(libraries, criterion.expression)
   if (first === 0 || more.length === 0) return { at: first, name }
   const ids = having.map((at) => libraries[at]?.id ?? '').join(' and ')
   throw new OperationError('definition-invalid', `${criterion.place}: ${quoted(name)} is defined by the libraries ${ids}; say by which.`, {
     expression: [`${criterion.path}.criteria.expression`],
   })
+}
+
+/** An identifier of CQL may be quoted (CQL 1.5, Appendix A). */
+function unquoted(identifier: string): string {
+  return /^"([^"\\]+)"$/.exec(identifier)?.[1] ?? identifier
 }
 
 const QUALIFIED = /^(?:"([^"]{1,200})"|([^".]{1,200}))\.(?:"([^"]{1,500})"|([^"]{1,500}))$/

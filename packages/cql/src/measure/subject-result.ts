@@ -1,5 +1,13 @@
 import { OperationError } from 'fhir-ops/errors'
-import { type GroupPlan, membershipsOf, type Amount, type Membership, type Observed, type SubjectResult } from 'fhir-ops/internal/evaluate'
+import {
+  type GroupPlan,
+  type Population,
+  membershipsOf,
+  type Amount,
+  type Membership,
+  type Observed,
+  type SubjectResult,
+} from 'fhir-ops/internal/evaluate'
 import type { Evaluation } from '../compile/compiler.js'
 import { FHIR_HELPERS, type HelperContext } from '../model/fhir-helpers.js'
 import { systemValueOf } from '../model/property.js'
@@ -27,12 +35,15 @@ export interface CompiledGroup {
 /**
  * Compiles the criteria of a group.
  *
- * @throws {OperationError} as `membershipsOf` and `compiledCriterion`; `definition-invalid` for observations that do not take the counted items.
+ * @throws {OperationError} as `membershipsOf` and `compiledCriterion`; `definition-invalid` for observations that do not take the counted items, and for
+ *   populations that take an item.
  */
 export function compileGroup(group: GroupPlan, prepared: Prepared): CompiledGroup {
   const memberships = membershipsOf(group, 'allowed')
   const populations = group.populations.map((population) => compiledCriterion(population, prepared))
-  for (const [index, { observed }] of memberships.entries()) if (observed !== undefined) checkObservation(populations[index])
+  for (const [index, { observed }] of memberships.entries())
+    if (observed === undefined) checkDefinition(populations[index], group.populations[index])
+    else checkObservation(populations[index])
   return {
     memberships,
     prepared,
@@ -43,6 +54,18 @@ export function compileGroup(group: GroupPlan, prepared: Prepared): CompiledGrou
       criteria: criteria.map((criterion) => compiledCriterion(criterion, prepared)),
     })),
   }
+}
+
+/** Checks that a population is not a function of an item, which has no value for a subject. */
+function checkDefinition(compiled: CompiledCriterion | undefined, population: Population | undefined): void {
+  if (compiled === undefined || population === undefined || compiled.ofSubject !== undefined) return
+  throw new OperationError(
+    'definition-invalid',
+    `${population.place} names a function with an operand; only observations and stratifiers are functions.`,
+    {
+      expression: [`${population.path}.criteria.expression`],
+    },
+  )
 }
 
 /** Checks that an observation of items is a function with one operand; only observations of subjects need none (Quality Measure IG, CR 3.14). */

@@ -125,8 +125,10 @@ export interface CriteriaLanguage {
   readonly names: readonly string[]
   /** Values of `criteria.language` for stratifiers that divide by values, and for their components; none when absent. */
   readonly valueNames?: readonly string[]
-  /** Whether it evaluates supplemental data and supporting evidence, and accepts parameters. Default false. */
+  /** Whether it evaluates supplemental data and supporting evidence, and has libraries. Default false. */
   readonly supplements?: boolean
+  /** Whether it accepts values for parameters of libraries, and counts the results of their clauses. Default: as `supplements`. */
+  readonly parameters?: boolean
   /** Whether it can evaluate a part of the subjects. Default false: the first part of a run counts for all then. */
   readonly divides?: boolean
   /**
