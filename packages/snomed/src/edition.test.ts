@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { createContext, type OperationContext } from 'fhir-ops/context'
 import { memoryStorage } from 'fhir-ops/memory'
 import { validateCode } from 'fhir-ops/validate-code'
-import { NO_RULES, versionsByUrl } from 'fhir-ops/internal/terminology'
+import { versionsByUrl } from 'fhir-ops/internal/terminology'
 import { pickSnomedVersion, SNOMED } from './sctid.js'
 import { ID, importSynthetic } from './synthetic.fixture.js'
 import { snomed } from './snomed.js'
@@ -31,26 +31,28 @@ describe('an edition stands for any of its versions', () => {
     ctx = createContext({ storage: memoryStorage(), concepts, codeSystems: [snomed()] })
   })
 
-  const forced = { ...NO_RULES, force: versionsByUrl([`${SNOMED}|${EDITION}`]) }
-  const checked = { ...NO_RULES, check: versionsByUrl([`${SNOMED}|${EDITION}`]) }
+  const rule = versionsByUrl([`${SNOMED}|${EDITION}`])
 
   test.each([
     ['of the code', { code: EDITION }, NEW, []],
     ['of the code, where the include names a version', { code: EDITION, include: OLD }, OLD, []],
     ['of the code and the include', { code: EDITION, include: EDITION }, NEW, []],
     ['of the include', { code: OLD, include: EDITION }, OLD, []],
-    ['that is forced', { code: OLD, rules: forced }, OLD, []],
-    ['that is checked', { rules: checked }, NEW, []],
-    ['that is checked, not for another', { include: OTHER, rules: checked }, OTHERS, ['VALUESET_VERSION_CHECK']],
+    ['that is forced', { code: OLD, rules: { force: rule } }, OLD, []],
+    ['that is checked', { rules: { check: rule } }, NEW, []],
+    ['that is checked, not for another', { include: OTHER, rules: { check: rule } }, OTHERS, ['VALUESET_VERSION_CHECK']],
     ['of the code, not for another', { code: OTHER, include: OLD }, OLD, ['VALUESET_VALUE_MISMATCH']],
-  ] as const)('%s', async (_, given: { code?: string; include?: string; rules?: typeof forced }, version, findings) => {
-    const include = { system: SNOMED, version: given.include, concept: [{ code: ID.organ }] }
-    const coding = { system: SNOMED, ...(given.code !== undefined && { version: given.code }), code: ID.organ }
-    const answer = await validateCode(ctx, {
-      valueSet: { resourceType: 'ValueSet', status: 'active', compose: { include: [include] } },
-      coding,
-      rules: given.rules,
-    })
-    expect([answer.version, answer.issues.map(({ messageId }) => messageId)]).toEqual([version, findings])
-  })
+  ] as const)(
+    '%s',
+    async (_, given: { code?: string; include?: string; rules?: { force?: typeof rule; check?: typeof rule } }, version, findings) => {
+      const include = { system: SNOMED, version: given.include, concept: [{ code: ID.organ }] }
+      const coding = { system: SNOMED, ...(given.code !== undefined && { version: given.code }), code: ID.organ }
+      const answer = await validateCode(ctx, {
+        valueSet: { resourceType: 'ValueSet', status: 'active', compose: { include: [include] } },
+        coding,
+        rules: given.rules,
+      })
+      expect([answer.version, answer.issues.map(({ messageId }) => messageId)]).toEqual([version, findings])
+    },
+  )
 })

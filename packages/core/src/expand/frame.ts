@@ -142,10 +142,10 @@ const RULES = [
 
 /** Returns the version rules that decided the version of an include. */
 function versionRules({ systems }: Members, rules: VersionRules): readonly ExpansionParameter[] {
-  const stated = RULES.filter(([origin]) => rules[origin].size > 0)
+  const stated = RULES.filter(([origin]) => (rules[origin]?.size ?? 0) > 0)
   return stated.flatMap(([origin, name]) => {
     const urls = new Set(systems.filter((choice) => choice.origin === origin).map((choice) => choice.family.url))
-    return Array.from(urls, (url) => uri(name, formatCanonical(url, rules[origin].get(url))))
+    return Array.from(urls, (url) => uri(name, formatCanonical(url, rules[origin]?.get(url))))
   })
 }
 

@@ -59,7 +59,10 @@ export type Action = 'read' | 'search' | 'create' | 'update' | 'delete'
 export interface OperationNeeds {
   /** The rights in words, for the documentation. */
   readonly text: string
-  /** One of these rights is enough; an empty list means that only a token is needed. Default of `type`: the type that the operation is called on. */
+  /**
+   * One of these rights is enough; an empty list means that only a token is needed. Default of `type`: the type that the operation is called on, where a right
+   * to some of its resources is enough. A type that is named is that of definitions, of which the right to all is needed; for other types call `ctx.authorize`.
+   */
   readonly anyOf: readonly { readonly action: Action; readonly type?: string }[]
   /** True if it stores data that does not belong to a single caller: rights to a part of the data (one patient, a query) are then not enough. */
   readonly keepsState?: boolean

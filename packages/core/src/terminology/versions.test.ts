@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { bestVersion, NO_RULES, versionFits, versionsByUrl, wishedVersion } from './versions.js'
+import { bestVersion, VERSION_RULES, versionFits, versionsByUrl, wishedVersion } from './versions.js'
 
 describe('a version', () => {
   it.each([
@@ -25,7 +25,6 @@ describe('a version', () => {
   })
 
   const rules = {
-    ...NO_RULES,
     force: versionsByUrl(['f|1.0.x']),
     fallback: versionsByUrl(['f|3', 's|2', 'no-version']),
     check: versionsByUrl(['c|4', 's|5']),
@@ -40,5 +39,18 @@ describe('a version', () => {
     ['no-version', undefined, { origin: 'newest' }],
   ])('of %s with %s in the include is wished as %j', (url, include, expected) => {
     expect(wishedVersion({ url, include, rules })).toEqual(expected)
+  })
+})
+
+describe('rules that a caller states', () => {
+  it.each([
+    [{}, true],
+    [{ fallback: new Map([['s', '2']]) }, true],
+    [{ force: undefined, checkedValueSets: new Map() }, true],
+    [{ fallback: { s: '2' } }, false],
+    [{ systemVersion: new Map() }, false],
+    [[], false],
+  ])('%j are accepted: %s', (rules, expected) => {
+    expect(VERSION_RULES.is(rules)).toBe(expected)
   })
 })

@@ -2,16 +2,16 @@ import { canonicalOf, highestOf } from '../content/index.js'
 import type { MemberKind } from '../input/index.js'
 import { isObject } from '../json/index.js'
 
-/** Rules of a request for the versions of code systems and value sets, each by url without version. */
+/** Rules of a request for the versions of code systems and value sets, each a map from the url without version to the version. Default of each: no rule. */
 export interface VersionRules {
   /** `force-system-version`: overrides the version of an include. */
-  readonly force: ReadonlyMap<string, string>
-  /** `check-system-version`: the version that an include resolves to must match. */
-  readonly check: ReadonlyMap<string, string>
+  readonly force?: ReadonlyMap<string, string> | undefined
+  /** `check-system-version`: default for includes without version; the version that an include resolves to must match. */
+  readonly check?: ReadonlyMap<string, string> | undefined
   /** `system-version`: default for includes without version. */
-  readonly fallback: ReadonlyMap<string, string>
+  readonly fallback?: ReadonlyMap<string, string> | undefined
   /** `default-valueset-version`: default for imports without version. */
-  readonly valueSets: ReadonlyMap<string, string>
+  readonly valueSets?: ReadonlyMap<string, string> | undefined
   /** `force-valueset-version`: overrides the version of an import. */
   readonly forcedValueSets?: ReadonlyMap<string, string> | undefined
   /** `check-valueset-version`: default for imports without version; the version that an import resolves to must match. */
@@ -26,12 +26,17 @@ export function hasRules(rules: VersionRules): boolean {
 const RULES = ['force', 'check', 'fallback', 'valueSets', 'forcedValueSets', 'checkedValueSets'] as const
 
 /** The rules of a request without rules. */
-export const NO_RULES: VersionRules = { force: new Map(), check: new Map(), fallback: new Map(), valueSets: new Map() }
+export const NO_RULES: VersionRules = {}
 
 /** The expected type of the input member `rules`. */
 export const VERSION_RULES: MemberKind = {
-  words: 'an object with the Maps force, check, fallback and valueSets (versionsByUrl)',
-  is: (value) => isObject(value) && RULES.every((name) => value[name] instanceof Map || (value[name] === undefined && !(name in NO_RULES))),
+  words: `an object with Maps from urls to versions: ${RULES.join(', ')}`,
+  is: (value) =>
+    isObject(value) && Object.entries(value).every(([name, rule]) => isRule(name) && (rule === undefined || rule instanceof Map)),
+}
+
+function isRule(name: string): boolean {
+  return RULES.some((rule) => rule === name)
 }
 
 /** Creates a map of versions by url from canonicals with version; canonicals without version are ignored. */
@@ -86,10 +91,10 @@ export interface VersionQuestion {
 /** Returns the wanted version: the forced one, otherwise that of the include, the default, the one that a check requires, or the newest. */
 export function wishedVersion({ url, include, rules }: VersionQuestion): VersionWish {
   const candidates = [
-    ['force', rules.force.get(url)],
+    ['force', rules.force?.get(url)],
     ['include', include],
-    ['fallback', rules.fallback.get(url)],
-    ['check', rules.check.get(url)],
+    ['fallback', rules.fallback?.get(url)],
+    ['check', rules.check?.get(url)],
   ] as const
   const [origin, version] = candidates.find(([, found]) => found !== undefined) ?? (['newest', undefined] as const)
   return version === undefined ? { origin } : { origin, version }

@@ -150,7 +150,7 @@ function versionToReport({ version }: GivenCoding, { membership, family }: Looke
   if (own !== undefined) return own
   if (membership.choices.length === 0) return version === undefined ? family.provider() : undefined
   const { fallback, check } = scope.rules
-  return family.provider(fallback.get(family.url) ?? check.get(family.url)) ?? family.provider()
+  return family.provider(fallback?.get(family.url) ?? check?.get(family.url)) ?? family.provider()
 }
 
 /** Returns the result for a coding without a system. */

@@ -166,7 +166,7 @@ export function chooseVersion(family: SystemFamily, { include, value, rules }: C
   const { origin, version } = wishedVersion({ url: family.url, include, rules })
   const fits = value !== undefined && (version === undefined || versionFits(version, value))
   const provider = (fits ? family.provider(value) : undefined) ?? family.provider(version)
-  const violates = provider === undefined ? undefined : violation(rules.check.get(family.url), provider)
+  const violates = provider === undefined ? undefined : violation(rules.check?.get(family.url), provider)
   return {
     family,
     origin,

@@ -145,7 +145,7 @@ async function preparedFamily(scope: TerminologyScope, system: string, include: 
 function pinned({ rules }: TerminologyScope, stated: string): string {
   const { url, version, fragment } = canonicalOf(stated)
   if (url === '') return stated
-  const wanted = rules.forcedValueSets?.get(url) ?? version ?? rules.valueSets.get(url) ?? rules.checkedValueSets?.get(url)
+  const wanted = rules.forcedValueSets?.get(url) ?? version ?? rules.valueSets?.get(url) ?? rules.checkedValueSets?.get(url)
   return formatCanonical(url, wanted) + (fragment === undefined ? '' : `#${fragment}`)
 }
 
