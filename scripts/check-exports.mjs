@@ -1,4 +1,5 @@
-// Every published symbol has a docstring, what can be called has an example, no entry re-exports wholesale, and every subpath that is named exists.
+// Every published symbol has a docstring, what can be called has an example, no entry re-exports wholesale, every subpath that is named exists, and pages
+// of users name no function that only our packages can import.
 import { existsSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { listedOnPage, PAGE, publishedEntries } from './api-page.mjs'
@@ -6,6 +7,9 @@ import { filesBelow, root, sourceEntries, workspacePackages } from './packages.m
 
 const IMPORTED = /from '((?:@fhir-ops\/|fhir-ops)[\w/-]*)'/g
 const NAMED_IN_PROSE = /(?:from '|`)((?:@fhir-ops|fhir-ops)\/[\w/-]+)['`]/g
+
+/** Names of options that a function of core has too: a limit of the handler. */
+const SAME_NAME = new Set(['jsonMembers'])
 
 const entries = publishedEntries()
 const pages = [join(root, 'README.md'), ...files(join(root, 'docs'), /\.md$/), ...files(join(root, 'examples'), /\.(ts|md)$/)]
@@ -22,6 +26,7 @@ const problems = [
   ...listedOnPage(entries).flatMap(withoutExample),
   ...unlisted(),
   ...deadSubpaths(),
+  ...unpublishedNames(),
 ]
 for (const problem of problems) console.error(`  ${problem}`)
 process.exit(problems.length === 0 ? 0 : 1)
@@ -66,6 +71,22 @@ function deadSubpaths() {
       .filter(([, name]) => !known.has(name))
       .map(([, name]) => `${relative(root, file)}: there is no ${name}`),
   )
+}
+
+/** Functions in the prose of pages that core gives to our own packages only. */
+function unpublishedNames() {
+  const published = new Set(entries.flatMap(({ symbols }) => symbols.map(({ name }) => name)))
+  const internal = filesBelow(join(root, 'packages/core/src'))
+    .filter((file) => file.endsWith('/index.ts'))
+    .flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/^export \{([^}]*)\} from/gm)].flatMap(([, names]) => names.split(',')))
+    .map((name) => name.trim())
+    .filter((name) => /^[a-z]+[A-Z]\w*$/.test(name) && !published.has(name) && !SAME_NAME.has(name))
+  const hidden = new Set(internal)
+  return pages
+    .filter((file) => file.endsWith('.md') && relative(root, file) !== join('docs', 'architecture.md'))
+    .flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/`(\w+)(?:\([^`\n]*)?`/g)].map(([, name]) => ({ file, name })))
+    .filter(({ name }) => hidden.has(name))
+    .map(({ file, name }) => `${relative(root, file)}: ${name} cannot be imported; publish it, or say what to do without it`)
 }
 
 function files(dir, wanted) {

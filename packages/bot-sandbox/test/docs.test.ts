@@ -9,7 +9,9 @@ const sandbox = openBotSandbox({ workers: 1 })
 afterAll(() => sandbox.close())
 
 const page = readFileSync(new URL('../../../docs/bots.md', import.meta.url), 'utf8')
-const [bmi = '', form = '', hl7 = '', reads = '', ...others] = [...page.matchAll(/```js\n([^]*?)```/g)].map(([, code]) => code ?? '')
+const [bmi = '', form = '', hl7 = '', reads = '', medplum = '', ...others] = [...page.matchAll(/```js\n([^]*?)```/g)].map(
+  ([, code]) => code ?? '',
+)
 
 test('every bot of the page is run here', () => {
   expect(others).toEqual([])
@@ -46,4 +48,20 @@ test('the bot that reads stored resources', async () => {
     patient: 'p1',
     observations: 2,
   })
+})
+
+test('the bot of Medplum', async () => {
+  const asked: string[] = []
+  const storage = {
+    read: async (type: string, id: string) => (id === 'p1' ? { resourceType: type, id } : undefined),
+    search: async (query: string) => {
+      asked.push(query)
+      return [{ resourceType: 'Observation', id: 'o' }]
+    },
+    write: async (resource: object) => ({ ...resource, meta: { versionId: '2' } }),
+  }
+  const run = (id: string): Promise<unknown> => runCode(sandbox, medplum, { event: { input: { id } }, capabilities: { storage } })
+  expect(await run('p1')).toEqual({ resourceType: 'Patient', id: 'p1', active: true, meta: { versionId: '2' } })
+  expect(asked).toEqual(['Observation?subject=Patient/p1&_sort=-date&_count=1'])
+  await expect(run('none')).rejects.toMatchObject({ code: 'bot-failed' })
 })

@@ -19,6 +19,8 @@ const observation = (id: string, patient: string, category = 'laboratory'): Json
   subject: reference(`Patient/${patient}`),
 })
 
+const SOME_ONLY = 'The access token allows read on some resources of ValueSet only, and this needs it on all of them.'
+
 /** Two patients, each with an observation; what is the other's is named so. */
 const CONTENT: readonly JsonObject[] = [
   { resourceType: 'Patient', id: 'me', name: [{ family: 'Mine' }], generalPractitioner: [reference('Practitioner/d')] },
@@ -231,7 +233,8 @@ describe('patient scopes', () => {
   it('terminology needs the right to all value sets', async () => {
     expect((await ask(token, 'ValueSet/$expand?url=http://x/v')).status).toBe(200)
     const some = await tokenFor(['user/ValueSet.rs?status=active'])
-    expect((await ask(some, 'ValueSet/$expand?url=http://x/d')).status).toBe(403)
+    const refused = await ask(some, 'ValueSet/$expand?url=http://x/d')
+    expect([refused.status, refused.json]).toMatchObject([403, { issue: [{ details: { text: SOME_ONLY } }] }])
     expect(idsIn(await ask(some, 'ValueSet?url=http://x/v,http://x/d'))).toEqual(['v'])
   })
 

@@ -54,6 +54,6 @@ export function blocksOf(page: string): readonly Block[] {
 function kindOf(page: string, code: string): BlockKind {
   if (code.startsWith('// Needs ')) return 'needs'
   if (code.includes("'@fhir-ops/testing/jest'")) return 'jest'
-  if (page === 'docs/bots.md' && /^export (?:async )?function handler\(/.test(code)) return 'bot'
+  if (page === 'docs/bots.md' && /^export (?:async )?function handler\(/m.test(code)) return 'bot'
   return /from '(?:vitest|@fhir-ops\/storage-contract)'/.test(code) ? 'test' : 'whole'
 }

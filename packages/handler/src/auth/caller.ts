@@ -111,13 +111,22 @@ export function authorizeAny(caller: Caller, anyOf: readonly AccessRequest[]): v
   if (anyOf.some((request) => isGranted(caller, request))) return
   const [first] = anyOf
   if (first === undefined) return
-  throw forbidden(first)
+  const partly = anyOf.find((request) => isLetIn(caller, request))
+  throw partly === undefined ? forbidden(first) : forbiddenInPart(partly)
 }
 
-function isGranted(caller: Caller, { action, type, id, whole }: AccessRequest): boolean {
+function isGranted(caller: Caller, request: AccessRequest): boolean {
+  return isLetIn(caller, request) && (request.whole !== true || caller.within(request.action, request.type) === undefined)
+}
+
+function isLetIn(caller: Caller, { action, type, id }: AccessRequest): boolean {
   const decision = caller.decide(action, type, id)
-  const isLetIn = decision === 'allow' || (decision === 'hide' && id !== undefined)
-  return isLetIn && (whole !== true || caller.within(action, type) === undefined)
+  return decision === 'allow' || (decision === 'hide' && id !== undefined)
+}
+
+function forbiddenInPart({ action, type }: AccessRequest): OperationError {
+  const text = `The access token allows ${action} on some resources of ${type} only, and this needs it on all of them.`
+  return new OperationError('forbidden', text)
 }
 
 /** The error for a resource that does not exist or is hidden. */
