@@ -5,7 +5,7 @@ import { memoryStorage } from 'fhir-ops/memory'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { cqlLanguage } from '../src/index.js'
 import { translatedExpressions } from '../src/libraries/content.js'
-import { keepLibraries } from '../src/measure/compiled-libraries.js'
+import { createLibraryCompiler } from '../src/measure/compiled-libraries.js'
 import { createTranslator, type CqlTranslator } from '../src/translator/index.js'
 import { libraryWith } from './library.fixture.js'
 
@@ -60,7 +60,7 @@ describe('expressions in the criteria of Measures', () => {
   it('are compiled once for all evaluations, as long as their lines are the same', async () => {
     const ctx = createContext({ ...release, types, storage: memoryStorage() })
     const compiling = { model: types, subjectType: 'Patient', convert: () => undefined, offset: 0, functions: undefined }
-    const compiledFor = keepLibraries()
+    const compiledFor = createLibraryCompiler()
     const compiled = async (ahead: number) => {
       const locate = (line: number) => ({ line: Math.max(1, line - ahead) })
       const text = `${HEAD}context Patient\ndefine "Expression 0":\nPatient.active`

@@ -6,6 +6,7 @@ import type { Composition } from './composite/composite-plan.js'
 import {
   isMixed,
   mixedLanguage,
+  NO_COUNTS,
   type CriteriaLanguage,
   type GroupCounts,
   type KeptResults,
@@ -146,15 +147,22 @@ export interface CountedSupplement extends SupplementValues {
   readonly measure: JsonObject
 }
 
-/** Counts groups in their languages; those of the same Measure and language together. */
+/** What the evaluations of all groups have in common. */
+export type CommonScope = Omit<Scope, 'groups' | 'measure' | 'supplements'>
+
+/**
+ * Counts groups in their languages; those of the same Measure and language together.
+ *
+ * @param options.keptResults Where results of subjects are kept, for each of the groups by index.
+ */
 export async function countsOf(
   ctx: OperationContext,
   all: readonly LanguageGroups[],
-  { scope, keptFor }: { readonly scope: Omit<Scope, 'measure'>; readonly keptFor?: ((index: number) => KeptResults) | undefined },
+  { scope, keptResults }: { readonly scope: CommonScope; readonly keptResults?: ((index: number) => KeptResults) | undefined },
 ): Promise<Counts> {
   const counted: MeasureCounts[] = []
-  for (const [at, { measure, language, groups, supplements }] of all.entries())
-    counted.push(await language.evaluator(ctx, { ...scope, measure, supplements, kept: keptFor?.(at) })(groups))
+  for (const [at, { language, ...own }] of all.entries())
+    counted.push(await language.evaluate(ctx, { ...scope, ...own, kept: keptResults?.(at) }))
   return mergeCounts(all, counted)
 }
 
@@ -178,6 +186,3 @@ export function mergeCounts(groups: readonly LanguageGroups[], counted: readonly
     coverage: mergeCoverage(all.flatMap(({ counts }) => counts.coverage ?? [])),
   }
 }
-
-/** The counts of a group without criteria. */
-export const NO_COUNTS: GroupCounts = { populations: [], strata: [] }

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
 import { OperationError } from '../errors/index.js'
-import { evaluateMeasure, toMeasureReport } from './index.js'
+import { evaluateMeasure, toMeasureReport, type Scope } from './index.js'
 import { measure, population, reportOf, wardContext, YEAR_2021 } from './ward.fixture.js'
 
 describe('the report', () => {
@@ -112,7 +112,7 @@ describe('rights and limits', () => {
 test('a language of the caller evaluates its criteria', async () => {
   const constant = {
     names: ['text/x-number'],
-    evaluator: () => async (groups: readonly { readonly populations: readonly { readonly expression: string }[] }[]) => ({
+    evaluate: async (_ctx: unknown, { groups }: Scope) => ({
       groups: groups.map(({ populations }) => ({
         populations: populations.map(({ expression }) => ({ count: Number(expression) })),
         strata: [],

@@ -3,7 +3,7 @@ import { OperationError } from '../errors/index.js'
 import { checkInput, checkOptions, FLAG, inputShape, needed, OBJECT, oneOf, TEXT, type InputShape } from '../input/index.js'
 import { compositeGroup } from './composite/composite-score.js'
 import { compositionOf, type Composition } from './composite/composite-plan.js'
-import { countedMeasures, countsOf, groupsByLanguage, type Counts, type LanguageGroups } from './counts.js'
+import { countedMeasures, countsOf, groupsByLanguage, type CommonScope, type Counts, type LanguageGroups } from './counts.js'
 import { findMeasure } from './find-measure.js'
 import { CRITERIA_LANGUAGES, LANGUAGES, type CriteriaLanguage, type KeptResults, type Scope } from './languages/index.js'
 import { planOf, type GroupPlan } from './measure-plan.js'
@@ -80,8 +80,8 @@ export function evaluateMeasure(
 
 /** Options of an evaluation, with the kept results of earlier ones. */
 interface EvaluateOverOptions extends EvaluateMeasureOptions {
-  /** The kept results of `MeasureRun.groups`, by index. */
-  readonly keptFor?: (index: number) => KeptResults
+  /** Where results of subjects are kept, for each of `MeasureRun.groups` by index. */
+  readonly keptResults?: (index: number) => KeptResults
 }
 
 /** Like `evaluateMeasure`, using kept results of subjects. */
@@ -92,7 +92,7 @@ export function evaluateOver(
 ): Promise<EvaluateMeasureResult> {
   return explained(ctx, input, async (own) => {
     const run = await prepareRun(own, input, options)
-    return await reportRun(own, run, await countsOf(own, run.groups, { scope: run.scope, keptFor: options.keptFor }))
+    return await reportRun(own, run, await countsOf(own, run.groups, { scope: run.scope, keptResults: options.keptResults }))
   })
 }
 
@@ -104,7 +104,7 @@ export interface MeasureRun {
   readonly groups: readonly LanguageGroups[]
   /** For a composite measure: the components of its composites, then its other groups. */
   readonly plans: readonly GroupPlan[]
-  readonly scope: Omit<Scope, 'measure'>
+  readonly scope: CommonScope
   readonly type: EvaluateMeasureResult['type']
 }
 
@@ -127,7 +127,7 @@ export async function prepareRun(ctx: OperationContext, input: EvaluateMeasureIn
     coverage: input.coverage,
     parameters: isObject(input.parameters) ? input.parameters : undefined,
   }
-  await library?.evaluator(ctx, { ...scope, measure })([])
+  await library?.evaluate(ctx, { ...scope, measure, groups: [] })
   return { measure, composition, groups: counted.flatMap(groupsByLanguage), plans: reportedGroups(plan.groups, composition), scope, type }
 }
 

@@ -1,7 +1,8 @@
 import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import { createPace } from 'fhir-ops/internal/context'
-import { isInPart, type SubjectsPart } from 'fhir-ops/internal/evaluate'
+import type { Scope } from 'fhir-ops/evaluate'
+import { isInPart, subjectConditions, type SubjectsPart } from 'fhir-ops/internal/evaluate'
 import { parseSearch, type SearchOptions } from 'fhir-ops/search'
 import { scanResources, type Condition, type SearchQuery, type StoredResource } from 'fhir-ops/storage'
 import { scanPages, type Referring, type ScanItem } from 'fhir-ops/internal/storage'
@@ -22,6 +23,11 @@ export interface Population {
   readonly ids: ReadonlySet<string> | 'all'
   /** Only subjects that also meet this condition. */
   readonly among?: Condition | undefined
+}
+
+/** The search for the subjects of an evaluation. */
+export function populationOf(scope: Scope): Pick<Population, 'conditions' | 'type'> {
+  return { type: scope.subjectType, conditions: subjectConditions(scope) }
 }
 
 /** One subject with its records. */

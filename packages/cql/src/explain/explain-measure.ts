@@ -24,7 +24,6 @@ import type { ReasonScope } from './reason-scope.js'
 /** The evaluation to explain. */
 interface Explained {
   readonly scope: Scope
-  readonly groups: readonly GroupPlan[]
   readonly prepared: Prepared
   readonly own: SubjectRecords
   /** Its results, group by group; absent if it failed. */
@@ -36,8 +35,9 @@ interface Explained {
  * Explains the result of one subject, population by population. Everything is compiled again with a trace, and evaluated over the records
  * that were already read; the reported results are those of the evaluation without a trace.
  */
-export async function explainMeasure(ctx: OperationContext, { scope, groups, prepared, own, results, maxSteps }: Explained): Promise<void> {
+export async function explainMeasure(ctx: OperationContext, { scope, prepared, own, results, maxSteps }: Explained): Promise<void> {
   const { explain } = ctx
+  const { groups } = scope
   if (explain === undefined) return
   const observer = createObserver(loadedLibraries(prepared), prepared)
   const traced = prepared.traced(observer.trace)

@@ -22,7 +22,7 @@ export interface CompiledLibraries {
 type Compiling = Omit<LibraryOptions, 'include' | 'onRetrieve' | 'parameters' | 'places' | 'terminology'>
 
 /** Opens the libraries of a Measure, to compile their definitions. */
-export function compileLibraries(loaded: LoadedMeasure, compiling: Compiling): CompiledLibraries {
+export function newlyCompiled(loaded: LoadedMeasure, compiling: Compiling): CompiledLibraries {
   const places = createPlaces()
   const compiled = ({ elm, includes }: LoadedLibrary): CqlLibrary =>
     compileLibrary(elm, { ...compiling, include: (id) => includes.get(id), places })
@@ -35,11 +35,11 @@ export function compileLibraries(loaded: LoadedMeasure, compiling: Compiling): C
 }
 
 /**
- * Returns the libraries of a Measure as they were compiled before, or new ones.
+ * Compiles the libraries of a Measure, or returns them as they were compiled before.
  *
  * @param criteria Text that identifies the criteria: they determine which definitions are compiled, and therefore what is read for each subject.
  */
-export type KeptLibraries = (loaded: LoadedMeasure, compiling: Compiling, criteria: string) => CompiledLibraries
+export type LibraryCompiler = (loaded: LoadedMeasure, compiling: Compiling, criteria: string) => CompiledLibraries
 
 interface Compiled {
   readonly elm: readonly ElmNode[]
@@ -54,18 +54,18 @@ interface Kept extends Compiled {
 const MOST = 8
 
 /**
- * Keeps compiled libraries for as long as the cache of definitions keeps their ELM. A Measure is evaluated for one period after the other, or one subject after the
+ * Creates a compiler that keeps compiled libraries for as long as the cache of definitions keeps their ELM. A Measure is evaluated for one period after the other, or one subject after the
  * other, and compiling it takes as long as evaluating several hundred subjects.
  */
-export function keepLibraries(): KeptLibraries {
+export function createLibraryCompiler(): LibraryCompiler {
   const kept = new WeakMap<ElmNode, Map<string, Kept>>()
   return (loaded, compiling, criteria) => {
     const elm = loadedLibraries({ loaded }).flatMap((library) => [library.elm, ...library.includes.values()])
     const [first] = elm
-    if (first === undefined) return compileLibraries(loaded, compiling)
+    if (first === undefined) return newlyCompiled(loaded, compiling)
     const own = kept.get(first) ?? new Map<string, Kept>()
     const known = own.get(criteria)
-    const compiled = known !== undefined && isSame(known, { elm, compiling }) ? known.compiled : compileLibraries(loaded, compiling)
+    const compiled = known !== undefined && isSame(known, { elm, compiling }) ? known.compiled : newlyCompiled(loaded, compiling)
     const keep = (): void => {
       kept.set(first, own)
       own.delete(criteria)

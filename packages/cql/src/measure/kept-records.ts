@@ -1,5 +1,4 @@
 import type { Scope } from 'fhir-ops/evaluate'
-import type { GroupPlan } from 'fhir-ops/internal/evaluate'
 import type { OperationContext } from 'fhir-ops/context'
 import type { KeptAsked, KeptPopulation } from '../data/kept-population.js'
 import type { Meets, RetrieveRequest } from '../compile/compiler.js'
@@ -21,7 +20,7 @@ export function isOfEverybody(scope: Scope): boolean {
 }
 
 /** The resources to keep for a Measure, for any period: by the codes of its retrieves, without other conditions of queries. */
-export function keptAsked({ subjectType: type, supplements = [] }: Scope, groups: readonly GroupPlan[], prepared: Prepared): KeptAsked {
+export function keptAsked({ subjectType: type, groups, supplements = [] }: Scope, prepared: Prepared): KeptAsked {
   const requests = prepared.requests().map((request) => ({ ...request, narrowing: [], listedRange: undefined }))
   const criteria = [
     ...groups.flatMap(({ populations, stratifiers }) => [...populations, ...stratifiers.flatMap((stratifier) => stratifier.criteria)]),

@@ -33,9 +33,9 @@ export interface Refresh {
 const MANY = 4
 
 /** Finds the subjects that must be evaluated; `undefined` if nothing is kept. */
-export async function refreshOf({ scope, prepared }: MeasureWork, keptFor: KeptFor): Promise<Refresh | undefined> {
+export async function refreshOf({ scope, prepared }: MeasureWork, keptSubjects: KeptSubjectsOf): Promise<Refresh | undefined> {
   if (scope.kept === undefined || scope.individual === true || scope.subject?.type === scope.subjectType) return undefined
-  const kept = keptFor(scope.kept, scope.subjectType)
+  const kept = keptSubjects(scope.kept, scope.subjectType)
   const isOwn = (type: string): boolean => prepared.links.paramsOf(type).length > 0
   const requests = prepared.requests()
   const common = requests.filter(({ type, unfiltered, context }) => unfiltered || context !== undefined || !isOwn(type))
@@ -50,14 +50,15 @@ export async function refreshOf({ scope, prepared }: MeasureWork, keptFor: KeptF
   return { kept, ids: asked, done }
 }
 
-type KeptFor = (kept: KeptResults, subjectType: string) => KeptSubjects
+/** Returns the subjects that are kept under an object. */
+export type KeptSubjectsOf = (under: KeptResults, subjectType: string) => KeptSubjects
 
 /** Creates the store of kept subjects. Subjects are kept as long as their `KeptResults` object is referenced. */
-export function keptSubjects(): KeptFor {
+export function createKeptSubjects(): KeptSubjectsOf {
   const known = new WeakMap<KeptResults, KeptSubjects>()
-  return (kept, subjectType) => {
-    const own = known.get(kept) ?? createKept(kept.maxBytes, subjectType)
-    known.set(kept, own)
+  return (under, subjectType) => {
+    const own = known.get(under) ?? createKept(under.maxBytes, subjectType)
+    known.set(under, own)
     return own
   }
 }

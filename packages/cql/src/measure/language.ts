@@ -1,11 +1,9 @@
 import type { Condition } from 'fhir-ops/storage'
 import type { CriteriaLanguage, Scope } from 'fhir-ops/evaluate'
 import {
-  type GroupPlan,
   groupTotal,
   MAX_FAILURES,
   singleSubject,
-  subjectConditions,
   type MeasureCounts,
   type MeasureSums,
   type SubjectFailure,
@@ -14,9 +12,10 @@ import {
 import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import { createPace } from 'fhir-ops/internal/context'
+import { attempt, isPending } from 'fhir-ops/internal/work'
 import { AMOUNT, checkOptions, having, inputShape, NUMBER, type InputShape } from 'fhir-ops/internal/input'
 import { createKeptPopulations, type KeptPopulation, type KeptPopulations } from '../data/kept-population.js'
-import { idsInPart, populationRecords, populationSize, type Population, type SubjectRecords } from '../data/population.js'
+import { idsInPart, populationOf, populationRecords, populationSize, type Population, type SubjectRecords } from '../data/population.js'
 import { RETRIEVED_PROFILES } from '../data/profiles.js'
 import { readSubject, storedRecords } from '../data/records.js'
 import { WholeNeeded, type ReadNames } from '../data/trimmed.js'
@@ -24,10 +23,10 @@ import { addCounted } from '../push-down/counted-groups.js'
 import { clauseCounter } from '../explain/coverage.js'
 import { elmDefinitions } from '../explain/elm-libraries.js'
 import { explainMeasure } from '../explain/explain-measure.js'
-import { keepLibraries } from './compiled-libraries.js'
+import { createLibraryCompiler } from './compiled-libraries.js'
 import { compiledCriterion } from './criterion.js'
 import { addAlike, addContribution, subjectEvaluator, type MeasureWork, type TimedContribution } from './contribution.js'
-import { keptSubjects, refreshOf, type Refresh } from './kept-subjects.js'
+import { createKeptSubjects, refreshOf, type KeptSubjectsOf, type Refresh } from './kept-subjects.js'
 import { isOfEverybody, keptAsked, keptRecords } from './kept-records.js'
 import { CQL_LANGUAGES, FHIRPATH_LANGUAGE } from './languages.js'
 import { loadedLibraries } from './loaded-measure.js'
@@ -62,96 +61,101 @@ const MAX_STEPS = 1_000_000
  */
 export function cqlLanguage(options: CqlLanguageOptions = {}): CriteriaLanguage {
   checkOptions('cqlLanguage', SHAPE, options)
-  const keptFor = keptSubjects()
-  const populations = createKeptPopulations(options.keepBytes ?? 0)
-  const compiledFor = keepLibraries()
+  const language: Language = {
+    options,
+    compileLibraries: createLibraryCompiler(),
+    keptSubjects: createKeptSubjects(),
+    populations: createKeptPopulations(options.keepBytes ?? 0),
+  }
   return {
     names: NAMES,
     valueNames: NAMES,
     supplements: true,
     divides: true,
-    evaluator: (ctx, scope) => (groups) => evaluateTrimmed(ctx, { scope, groups }, { options, keptFor, populations, compiledFor }),
-    requirements: (ctx, scope) => (groups) => measureRequirements(ctx, { scope, groups }, options),
+    evaluate: (ctx, scope) => evaluate(ctx, scope, language),
+    requirements: (ctx, scope) => measureRequirements(ctx, scope, options),
     libraryRequirements: (ctx, resource, definitions) => libraryRequirements(ctx, { resource, definitions }, options),
   }
 }
 
-interface Evaluated {
-  readonly scope: Scope
-  readonly groups: readonly GroupPlan[]
-}
-
-/** State of a language that is kept from one evaluation to the next. */
-interface Keeping extends Preparing {
-  readonly keptFor: ReturnType<typeof keptSubjects>
+/** A language: its options, and what it keeps from one evaluation to the next. */
+interface Language extends Preparing {
+  readonly keptSubjects: KeptSubjectsOf
   readonly populations: KeptPopulations
 }
 
 /** Evaluates with only those members of resources kept that may be read; if a result turns out to need whole resources, evaluates again with these. */
-async function evaluateTrimmed(ctx: OperationContext, asked: Evaluated, keeping: Keeping): Promise<MeasureCounts> {
-  const prepared = await prepare(ctx, asked, keeping)
+async function evaluate(ctx: OperationContext, scope: Scope, language: Language): Promise<MeasureCounts> {
+  const prepared = await prepare(ctx, scope, language)
   try {
-    return await evaluateOnce(ctx, asked, { ...keeping, prepared })
+    return await evaluatePrepared(ctx, scope, { language, prepared })
   } catch (error) {
     if (!(error instanceof WholeNeeded)) throw error
-    return await evaluateOnce(ctx, asked, { ...keeping, prepared, names: 'all' })
+    return await evaluatePrepared(ctx, scope, { language, prepared, names: 'all' })
   }
 }
 
-interface Evaluating extends Keeping {
+interface PreparedMeasure {
+  readonly language: Language
   readonly prepared: Prepared
   /** Names of the members of resources that are kept. Default: those that may be read. */
   readonly names?: ReadNames
 }
 
-async function evaluateOnce(ctx: OperationContext, asked: Evaluated, { prepared: plain, ...keeping }: Evaluating): Promise<MeasureCounts> {
-  const { scope, groups } = asked
-  const maxSteps = keeping.options.maxSteps ?? MAX_STEPS
+async function evaluatePrepared(ctx: OperationContext, scope: Scope, measure: PreparedMeasure): Promise<MeasureCounts> {
+  const { keptSubjects, options } = measure.language
+  const maxSteps = options.maxSteps ?? MAX_STEPS
   const counter = scope.coverage === true ? clauseCounter() : undefined
-  const prepared = counter === undefined ? plain : plain.traced(counter.trace)
-  const work = compiledMeasure(groups, scope, prepared)
+  const prepared = counter === undefined ? measure.prepared : measure.prepared.traced(counter.trace)
+  const work = compiledMeasure(scope, prepared)
   await prepared.begin()
   const isExplained = ctx.explain !== undefined && scope.individual === true
-  const look: Watched['after'] = async (own, results) => {
+  const afterSubject: Evaluation['afterSubject'] = async (own, results) => {
     counter?.endSubject()
-    if (isExplained) await explainMeasure(ctx, { scope, groups, prepared, own, results, maxSteps })
+    if (isExplained) await explainMeasure(ctx, { scope, prepared, own, results, maxSteps })
   }
   const counts = await countsOf(ctx, work, {
     maxSteps,
-    ...(await toEvaluate(ctx, work, { asked, keeping })),
+    ...(await subjectsToEvaluate(ctx, work, measure)),
     // Subjects with kept results are not evaluated, so their clauses would not be counted.
-    refresh: counter === undefined ? await refreshOf(work, keeping.keptFor) : undefined,
-    after: isExplained || counter !== undefined ? look : undefined,
+    refresh: counter === undefined ? await refreshOf(work, keptSubjects) : undefined,
+    afterSubject: isExplained || counter !== undefined ? afterSubject : undefined,
   })
   return counter === undefined ? counts : { ...counts, coverage: counter.coverage(elmDefinitions(loadedLibraries(prepared))) }
 }
 
-/** Counts the subjects that searches decide, and finds the others. Evaluating everybody from kept resources is faster than reading some from the storage. */
-async function toEvaluate(
-  ctx: OperationContext,
-  work: MeasureWork,
-  { asked, keeping }: { readonly asked: Evaluated; readonly keeping: Omit<Evaluating, 'prepared'> },
-): Promise<Pick<Watched, 'kept' | 'left'>> {
-  const { scope, groups } = asked
-  const { prepared } = work
-  // Every part counts with the same searches, and only the first part reports these counts.
-  const searched = (scope.part?.part ?? 1) === 1 ? work : compiledMeasure(groups, scope, prepared)
-  const counting = { scope, groups, population: populationOf(scope) }
-  if ((keeping.options.keepBytes ?? 0) > 0 && isOfEverybody(scope)) {
-    const left = await addCounted(ctx, searched, { ...counting, onlyWhole: true })
-    if (left !== 'all') return { left }
-    const needed = keptAsked(scope, groups, prepared)
-    const kept = await keeping.populations.current(ctx, prepared, { ...needed, names: keeping.names ?? needed.names })
-    if (kept !== undefined) return { left, kept }
-  }
-  return { left: await addCounted(ctx, searched, counting) }
+/** The subjects that are left to evaluate after searches counted others. */
+interface SubjectsToEvaluate {
+  /** A condition that they meet; `undefined` for none. */
+  readonly left: Condition | 'all' | undefined
+  /** The whole population to evaluate, if it is kept. */
+  readonly kept?: KeptPopulation | undefined
 }
 
-function compiledMeasure(groups: readonly GroupPlan[], scope: Scope, prepared: Prepared): MeasureWork {
+/** Counts the subjects that searches decide, and finds the others. Evaluating everybody from kept resources is faster than reading some from the storage. */
+async function subjectsToEvaluate(
+  ctx: OperationContext,
+  work: MeasureWork,
+  { language: { options, populations }, names }: PreparedMeasure,
+): Promise<SubjectsToEvaluate> {
+  const { scope, prepared } = work
+  // Every part counts with the same searches, and only the first part reports these counts.
+  const searched = (scope.part?.part ?? 1) === 1 ? work : compiledMeasure(scope, prepared)
+  if ((options.keepBytes ?? 0) > 0 && isOfEverybody(scope)) {
+    const left = await addCounted(ctx, searched, { onlyWhole: true })
+    if (left !== 'all') return { left }
+    const needed = keptAsked(scope, prepared)
+    const kept = await populations.current(ctx, prepared, { ...needed, names: names ?? needed.names })
+    if (kept !== undefined) return { left, kept }
+  }
+  return { left: await addCounted(ctx, searched) }
+}
+
+function compiledMeasure(scope: Scope, prepared: Prepared): MeasureWork {
   return {
     scope,
     prepared,
-    groups: groups.map((group) => {
+    groups: scope.groups.map((group) => {
       const compiled = compileGroup(group, prepared)
       const initial = group.populations.flatMap(({ kinds }, index) => (kinds.includes('initial-population') ? [index] : []))
       return {
@@ -166,27 +170,21 @@ function compiledMeasure(groups: readonly GroupPlan[], scope: Scope, prepared: P
   }
 }
 
-interface Watched {
+/** How the subjects of a Measure are evaluated. */
+interface Evaluation extends SubjectsToEvaluate {
   readonly maxSteps: number
-  /** Subjects to evaluate; `undefined` for none. */
-  readonly left: Condition | 'all' | undefined
-  /** The whole population to evaluate, if it is kept. */
-  readonly kept?: KeptPopulation | undefined
   /** The kept results; absent if there are none. */
   readonly refresh: Refresh | undefined
   /** Called with each subject and its results, which are absent if its evaluation failed. Absent unless a trace is recorded. */
-  readonly after: ((own: SubjectRecords, results: readonly SubjectResult[] | undefined) => Promise<void>) | undefined
+  readonly afterSubject: ((own: SubjectRecords, results: readonly SubjectResult[] | undefined) => Promise<void>) | undefined
 }
 
-async function countsOf(
-  ctx: OperationContext,
-  work: MeasureWork,
-  { maxSteps, left, kept, refresh, after }: Watched,
-): Promise<MeasureCounts> {
+async function countsOf(ctx: OperationContext, work: MeasureWork, evaluation: Evaluation): Promise<MeasureCounts> {
   const { scope, groups, supplements } = work
+  const { refresh, left } = evaluation
   const read = new Set<string>()
   await addKept(ctx, work, refresh)
-  const failures = await addEvaluated(ctx, work, { evaluate: subjectEvaluator(ctx, work, { maxSteps, read }), left, kept, refresh, after })
+  const failures = await addEvaluated(ctx, work, { ...evaluation, read })
   // After the maximum number of failures, the other subjects were not evaluated.
   if (failures.length < MAX_FAILURES) refresh?.kept.complete()
   refresh?.done()
@@ -200,7 +198,7 @@ async function countsOf(
 }
 
 /** The totals of the evaluated subjects. */
-function sumsOf({ groups, supplements }: MeasureWork, left: Watched['left']): MeasureSums {
+function sumsOf({ groups, supplements }: MeasureWork, left: Evaluation['left']): MeasureSums {
   return {
     groups: groups.map(({ total }) => total.sum()),
     supplements: supplements.map((total) => total.sum()),
@@ -226,37 +224,16 @@ async function addKept(ctx: OperationContext, work: MeasureWork, refresh: Refres
 /** Number of kept subjects that are added without yielding. Adding one takes about a microsecond. */
 const KEPT_AT_ONCE = 256
 
-interface Adding extends Pick<Watched, 'after' | 'kept' | 'left' | 'refresh'> {
-  readonly evaluate: ReturnType<typeof subjectEvaluator>
+interface Adding extends Evaluation {
+  /** Receives the references of the resources that the evaluation of a single subject reads. */
+  readonly read: Set<string>
 }
 
 /** Evaluates subjects and adds them up, until the maximum number of failures is reached. */
-async function addEvaluated(
-  ctx: OperationContext,
-  work: MeasureWork,
-  { evaluate, left, kept, refresh, after }: Adding,
-): Promise<readonly SubjectFailure[]> {
+async function addEvaluated(ctx: OperationContext, work: MeasureWork, adding: Adding): Promise<readonly SubjectFailure[]> {
+  const { maxSteps, left, kept, refresh, afterSubject, read } = adding
+  const evaluateSubject = subjectEvaluator(ctx, work, { maxSteps, read })
   const failures: SubjectFailure[] = []
-  const added = ({ id }: SubjectRecords, timed: TimedContribution): readonly SubjectResult[] => {
-    addContribution(work, id, timed.contribution)
-    refresh?.kept.keep(id, timed)
-    return timed.contribution.results
-  }
-  const failed = ({ id }: SubjectRecords, error: unknown): undefined => {
-    if (!(error instanceof OperationError) || error.code !== 'unprocessable') throw error
-    refresh?.kept.unsettled.add(id)
-    const { message, cause } = error
-    failures.push({ subject: `${work.scope.subjectType}/${id}`, message, ...(cause !== undefined && { cause }) })
-  }
-  const attempted = (subject: SubjectRecords): ReturnType<typeof added> | undefined | Promise<ReturnType<typeof added> | undefined> => {
-    try {
-      const timed = evaluate(subject)
-      if (!(timed instanceof Promise)) return added(subject, timed)
-      return timed.then((found) => added(subject, found)).catch((error: unknown) => failed(subject, error))
-    } catch (error) {
-      return failed(subject, error)
-    }
-  }
   const pace = createPace(ctx)
   const ids = (await partIds(ctx, work, left)) ?? refresh?.ids ?? 'all'
   const total = ctx.onProgress === undefined ? undefined : await subjectCount(ctx, work, ids)
@@ -267,43 +244,63 @@ async function addEvaluated(
       const turn = pace.step()
       if (turn !== undefined) await turn
       ctx.onProgress?.({ done: done++, total, of: 'subjects' })
-      const results = attempted(subject)
-      if (after !== undefined) await after(subject, await results)
-      else if (results instanceof Promise) await results
+      const evaluated = attempt(() => evaluateSubject(subject), subjectError)
+      const outcome = isPending(evaluated) ? await evaluated : evaluated
+      const failure = addOutcome(work, refresh, { subject, outcome })
+      if (failure !== undefined) failures.push(failure)
+      if (afterSubject !== undefined) await afterSubject(subject, 'contribution' in outcome ? outcome.contribution.results : undefined)
       if (failures.length === MAX_FAILURES) return failures
     }
   return failures
 }
 
+/** The error of a subject that cannot be evaluated. @throws any other error. */
+function subjectError(error: unknown): OperationError {
+  if (error instanceof OperationError && error.code === 'unprocessable') return error
+  throw error
+}
+
+interface EvaluatedSubject {
+  readonly subject: SubjectRecords
+  readonly outcome: TimedContribution | OperationError
+}
+
+/** Adds a subject to the totals, and keeps its result. @returns The failure of a subject that cannot be evaluated. */
+function addOutcome(
+  work: MeasureWork,
+  refresh: Refresh | undefined,
+  { subject: { id }, outcome }: EvaluatedSubject,
+): SubjectFailure | undefined {
+  if ('contribution' in outcome) {
+    addContribution(work, id, outcome.contribution)
+    refresh?.kept.keep(id, outcome)
+    return undefined
+  }
+  refresh?.kept.unsettled.add(id)
+  const { message, cause } = outcome
+  return { subject: `${work.scope.subjectType}/${id}`, message, ...(cause !== undefined && { cause }) }
+}
+
 /** The ids of the subjects of the evaluated part; `undefined` if all are evaluated. */
-async function partIds(
-  ctx: OperationContext,
-  { scope, groups }: MeasureWork,
-  left: Watched['left'],
-): Promise<Population['ids'] | undefined> {
-  if (scope.part === undefined || groups.length === 0 || left === undefined) return undefined
+async function partIds(ctx: OperationContext, { scope }: MeasureWork, left: Evaluation['left']): Promise<Population['ids'] | undefined> {
+  if (scope.part === undefined || scope.groups.length === 0 || left === undefined) return undefined
   return await idsInPart(ctx, { ...populationOf(scope), ...(left !== 'all' && { among: left }) }, scope.part)
 }
 
 /** Number of subjects. */
-async function subjectCount(ctx: OperationContext, { scope, groups }: MeasureWork, ids: Population['ids']): Promise<number> {
-  if (groups.length === 0) return 0
+async function subjectCount(ctx: OperationContext, { scope }: MeasureWork, ids: Population['ids']): Promise<number> {
+  if (scope.groups.length === 0) return 0
   if (scope.part !== undefined && ids !== 'all') return ids.size
   return singleSubject(scope) === undefined ? await populationSize(ctx, populationOf(scope)) : 1
-}
-
-/** Type and conditions of the search for subjects. */
-function populationOf(scope: Scope): Pick<Population, 'conditions' | 'type'> {
-  return { type: scope.subjectType, conditions: subjectConditions(scope) }
 }
 
 /** Yields the subjects of the report, page by page, with all resources that retrieves may find; for a single subject these are read when needed. */
 async function* subjects(
   ctx: OperationContext,
-  { scope, prepared, groups }: MeasureWork,
-  { ids, left }: Pick<Population, 'ids'> & Pick<Watched, 'left'>,
+  { scope, prepared }: MeasureWork,
+  { ids, left }: Pick<Population, 'ids'> & Pick<Evaluation, 'left'>,
 ): AsyncGenerator<Iterable<SubjectRecords>, void, undefined> {
-  if (groups.length === 0 || left === undefined) return
+  if (scope.groups.length === 0 || left === undefined) return
   const subject = singleSubject(scope)
   // The report of one subject lists all resources that were read, and coverage counts all results of conditions, also for resources that do not meet them.
   const requests =

@@ -1,5 +1,5 @@
 import { OperationError } from 'fhir-ops/errors'
-import type { GroupPlan, Criterion, RequirementScope } from 'fhir-ops/internal/evaluate'
+import type { Criterion, RequirementScope } from 'fhir-ops/internal/evaluate'
 import { canonicalOf } from 'fhir-ops/internal/content'
 import { quoted } from 'fhir-ops/internal/errors'
 import { definitionsNamed, FHIR_HELPERS_LIBRARY, identifierOf, libraryIn } from '../elm/library.js'
@@ -11,12 +11,6 @@ import { CQL_IDENTIFIER_LANGUAGES, CQL_LANGUAGES } from './languages.js'
 
 /** Name of the parameter for the period. */
 export const PERIOD = 'Measurement Period'
-
-/** The Measure to evaluate. */
-interface Evaluated {
-  readonly scope: RequirementScope
-  readonly groups: readonly GroupPlan[]
-}
 
 /** A library that the Measure names. */
 interface MeasureLibrary {
@@ -41,7 +35,7 @@ export interface LoadedMeasure {
  * @throws {OperationError} `definition-not-found` for a library that does not exist; `definition-required` for a Library without content;
  *   `definition-invalid` for CQL with errors.
  */
-export async function loadMeasure(loading: LibraryLoading, { scope, groups }: Evaluated): Promise<LoadedMeasure> {
+export async function loadMeasure(loading: LibraryLoading, scope: RequirementScope): Promise<LoadedMeasure> {
   const resources = await libraryResources(loading, scope)
   const beside = resources.map((resource) => ({ resource }))
   const libraries: MeasureLibrary[] = []
@@ -49,7 +43,7 @@ export async function loadMeasure(loading: LibraryLoading, { scope, groups }: Ev
     const library = includedBefore(libraries, resource) ?? (await loadLibrary({ ...loading, beside }, resource))
     libraries.push({ resource, library, id: identifierOfLoaded(library) })
   }
-  const criteria = expressionsIn({ scope, groups }, libraries)
+  const criteria = expressionsIn(scope, libraries)
   const texts = [...criteria.keys()]
   if (texts.length === 0) return { libraries, texts, expressions: undefined }
   const seen = expressionScope(
@@ -144,11 +138,14 @@ function originOf(line: number, criteria: ReadonlyMap<string, Criterion>): LineO
 }
 
 /** Criteria that are CQL expressions, by their text; the media type of CQL is also used for names of definitions. */
-function expressionsIn({ scope, groups }: Evaluated, libraries: readonly MeasureLibrary[]): ReadonlyMap<string, Criterion> {
+function expressionsIn(
+  { groups, supplements = [] }: RequirementScope,
+  libraries: readonly MeasureLibrary[],
+): ReadonlyMap<string, Criterion> {
   const criteria = [
     ...groups.flatMap(({ populations, stratifiers }) => [...populations, ...stratifiers.flatMap(({ criteria }) => criteria)]),
     ...groups.flatMap(({ populations }) => populations.flatMap(({ evidence = [] }) => evidence)),
-    ...(scope.supplements ?? []),
+    ...supplements,
   ]
   const texts = new Map<string, Criterion>()
   for (const criterion of criteria) {

@@ -1,7 +1,7 @@
 import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import type { Scope } from 'fhir-ops/evaluate'
-import { subjectLinks, type GroupPlan, type SubjectLinks } from 'fhir-ops/internal/evaluate'
+import { subjectLinks, type SubjectLinks } from 'fhir-ops/internal/evaluate'
 import type { TypeModel } from 'fhir-ops/fhirpath'
 import { quoted } from 'fhir-ops/internal/errors'
 import { parametersOf } from 'fhir-ops/internal/parameters'
@@ -20,7 +20,7 @@ import { dateOf } from '../values/temporal-arithmetic.js'
 import { boundaryOf, parseDateTime } from '../values/temporal.js'
 import type { UnitConversion } from '../values/units.js'
 import { isTemporal, type Value } from '../values/value.js'
-import { compileLibraries, type CompiledLibraries, type KeptLibraries } from './compiled-libraries.js'
+import { newlyCompiled, type CompiledLibraries, type LibraryCompiler } from './compiled-libraries.js'
 import { expressionName, loadMeasure, PERIOD, type LoadedMeasure } from './loaded-measure.js'
 
 /** Options of `cqlLanguage`. */
@@ -89,22 +89,18 @@ interface CompiledExpression {
 /** How Measures are prepared. */
 export interface Preparing {
   readonly options: CqlLanguageOptions
-  readonly compiledFor: KeptLibraries
+  readonly compileLibraries: LibraryCompiler
 }
 
 /**
- * The Measure's library and the expressions in its criteria, compiled, with the parameters of the request.
+ * Compiles the Measure's libraries and the expressions in its criteria, with the parameters of the request.
  *
  * @throws {OperationError} as `loadMeasure`; `parameter-invalid` for a parameter that the library does not declare.
  */
-export async function prepare(
-  ctx: OperationContext,
-  { scope, groups }: { readonly scope: Scope; readonly groups: readonly GroupPlan[] },
-  { options, compiledFor }: Preparing,
-): Promise<Prepared> {
+export async function prepare(ctx: OperationContext, scope: Scope, { options, compileLibraries }: Preparing): Promise<Prepared> {
   const model = ctx.types
   if (model === undefined) throw new OperationError('not-supported', 'CQL needs the types of FHIR, which are not loaded.')
-  const loaded = await loadMeasure({ ctx, translator: options.translator }, { scope, groups })
+  const loaded = await loadMeasure({ ctx, translator: options.translator }, scope)
   const links = await subjectLinks(ctx, scope.subjectType)
   const terminology = createTerminology(ctx, options)
   const offset = options.offset ?? 0
@@ -137,10 +133,10 @@ export async function prepare(
       links,
       loaded,
       parameter: valueOf,
-      traced: (trace) => build(compileLibraries(loaded, { ...compiling, trace })),
+      traced: (trace) => build(newlyCompiled(loaded, { ...compiling, trace })),
     }
   }
-  const prepared = build(compiledFor(loaded, compiling, JSON.stringify([groups, scope.supplements])))
+  const prepared = build(compileLibraries(loaded, compiling, JSON.stringify([scope.groups, scope.supplements])))
   checkParameters(given, loaded)
   return prepared
 }

@@ -44,7 +44,7 @@ const SHAPE: InputShape = inputShape<MeasureThreadsOptions>({
   threads: needed(COUNT),
   module: needed({ words: 'the URL of a module', is: (value) => typeof value === 'string' && URL.canParse(value) }),
   data: ANYTHING,
-  languages: listOf(having('criteria languages', ['names', 'evaluator'])),
+  languages: listOf(having('criteria languages', ['names', 'evaluate'])),
   translator: having('a translator', ['translate']),
 })
 

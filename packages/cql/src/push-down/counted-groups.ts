@@ -1,21 +1,17 @@
 import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
-import type { Scope } from 'fhir-ops/evaluate'
-import { type GroupPlan, singleSubject, type Membership } from 'fhir-ops/internal/evaluate'
+import { singleSubject, type Membership } from 'fhir-ops/internal/evaluate'
 import { parseSearch } from 'fhir-ops/search'
 import type { Condition, SearchQuery } from 'fhir-ops/storage'
-import { narrowed, type Population } from '../data/population.js'
+import { narrowed, populationOf } from '../data/population.js'
 import type { MeasureWork } from '../measure/contribution.js'
 import { decisionOf } from './criterion.js'
 import { allOf, anyOf, isOfNobody, negated, type Deciding, type Decision } from './decision.js'
 
-/** Groups, and the population of their subjects. */
-interface CountedGroups {
-  readonly scope: Scope
-  readonly groups: readonly GroupPlan[]
-  readonly population: Pick<Population, 'conditions' | 'type'>
-  /** If true, nothing is counted unless all subjects can be counted. */
-  readonly onlyWhole?: boolean | undefined
+/** How much to count. */
+interface Counting {
+  /** If true, nothing is counted unless all subjects can be counted. Default false. */
+  readonly onlyWhole?: boolean
 }
 
 /** Counting is worthwhile if at most one in this many subjects is left to evaluate. */
@@ -27,11 +23,15 @@ const FEW = 4
  *
  * @returns The subjects that are left to evaluate; `undefined` if there are none, `all` if nothing was counted.
  */
-export async function addCounted(ctx: OperationContext, work: MeasureWork, asked: CountedGroups): Promise<Condition | 'all' | undefined> {
+export async function addCounted(
+  ctx: OperationContext,
+  work: MeasureWork,
+  counting: Counting = {},
+): Promise<Condition | 'all' | undefined> {
   const { search } = ctx
-  if (search === undefined || !isCountable(ctx, work, asked.scope)) return 'all'
+  if (search === undefined || !isCountable(ctx, work)) return 'all'
   try {
-    const found = await counted({ ctx, search }, work, asked)
+    const found = await counted({ ctx, search }, work, counting)
     if (found === undefined) return 'all'
     for (const [index, own] of found.counts.entries()) work.groups[index]?.total.addCounts(own)
     ctx.explain?.step({ kind: 'criterion', outcome: 'chosen', text: found.text })
@@ -54,12 +54,12 @@ interface Counted {
 
 async function counted(
   { ctx, search }: Pick<Deciding, 'ctx' | 'search'>,
-  { groups: compiled, prepared }: MeasureWork,
-  { scope, groups, population, onlyWhole = false }: CountedGroups,
+  { scope, groups: compiled, prepared }: MeasureWork,
+  { onlyWhole = false }: Counting,
 ): Promise<Counted | undefined> {
   const { storage } = ctx
   const decisions: (readonly Decision[])[] = []
-  for (const { populations } of groups) {
+  for (const { populations } of scope.groups) {
     const own: Decision[] = []
     for (const one of populations) {
       const decision = await decisionOf({ ctx, search, prepared, subjectType: scope.subjectType }, one)
@@ -70,6 +70,7 @@ async function counted(
     decisions.push(own)
   }
   const partly = decisions.flat().filter(({ isWhole }) => !isWhole)
+  const population = populationOf(scope)
   ctx.authorize?.('search', population.type)
   const { query: everybody } = await parseSearch(population.type, population.conditions, search)
   const all = await storage.count(everybody)
@@ -91,7 +92,7 @@ function isNothingKnown({ yes, no }: Decision): boolean {
 }
 
 /** True if only numbers of subjects are requested, and the storage can count without reading. */
-function isCountable({ storage }: OperationContext, { groups, supplements }: MeasureWork, scope: Scope): boolean {
+function isCountable({ storage }: OperationContext, { scope, groups, supplements }: MeasureWork): boolean {
   const { kept, individual, listed, coverage } = scope
   if (!storage.capabilities.counts || storage.scan === undefined) return false
   if (kept !== undefined || individual === true || listed === true || coverage === true || supplements.length > 0) return false

@@ -1,7 +1,7 @@
 import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import { formatCanonical } from 'fhir-ops/internal/content'
-import { type GroupPlan, mergedRequirements, type RequirementScope, type Requirements } from 'fhir-ops/internal/evaluate'
+import { mergedRequirements, type RequirementScope, type Requirements } from 'fhir-ops/internal/evaluate'
 import type { TypeModel } from 'fhir-ops/fhirpath'
 import { libraryIn, publicDefinitions } from '../elm/library.js'
 import { textAt } from '../elm/node.js'
@@ -19,14 +19,14 @@ import { elmRequirements } from './elm-requirements.js'
  */
 export async function measureRequirements(
   ctx: OperationContext,
-  { scope, groups }: { readonly scope: RequirementScope; readonly groups: readonly GroupPlan[] },
+  scope: RequirementScope,
   { translator }: CqlLanguageOptions,
 ): Promise<Requirements> {
   const model = typesOf(ctx)
-  const { libraries, texts, expressions } = await loadMeasure({ ctx, translator }, { scope, groups })
+  const { libraries, texts, expressions } = await loadMeasure({ ctx, translator }, scope)
   const analysed = { model, periods: new Map([[PERIOD, { start: scope.period.start, end: scope.period.end }]]) }
   const criteria = [
-    ...groups.flatMap(({ populations, stratifiers }) => [
+    ...scope.groups.flatMap(({ populations, stratifiers }) => [
       ...populations.flatMap((population) => [population, ...(population.evidence ?? [])]),
       ...stratifiers.flatMap((stratifier) => stratifier.criteria),
     ]),

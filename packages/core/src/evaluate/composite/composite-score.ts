@@ -1,7 +1,7 @@
 import { createPace, type OperationContext, type Pace } from '../../context/index.js'
 import { conceptOf } from '../concept.js'
-import { NO_COUNTS, type Counts } from '../counts.js'
-import type { GroupCounts } from '../languages/index.js'
+import type { Counts } from '../counts.js'
+import { NO_COUNTS, type GroupCounts } from '../languages/index.js'
 import { headOf, scoreOf, type EvaluatedGroup, type EvaluatedPopulation } from '../result.js'
 import type { Component, Composite, CompositeMethod } from './composite-plan.js'
 

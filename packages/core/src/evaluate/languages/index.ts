@@ -4,7 +4,7 @@ import { xFhirQuery } from './x-fhir-query/x-fhir-query.js'
 /** The languages of the engine. */
 export const CRITERIA_LANGUAGES: readonly CriteriaLanguage[] = [xFhirQuery]
 
-export { LANGUAGES, MAX_FAILURES } from './language.js'
+export { LANGUAGES, MAX_FAILURES, NO_COUNTS } from './language.js'
 export { isMixed, mixedLanguage } from './mixed-languages.js'
 export type {
   CriteriaLanguage,

@@ -19,9 +19,11 @@ export interface KeptResults {
   readonly maxBytes: number
 }
 
-/** The scope of an evaluation. */
+/** What a language evaluates: groups of a Measure, over a period, for some subjects or all. */
 export interface Scope {
   readonly period: Period
+  /** The groups of the Measure that are written in the language. */
+  readonly groups: readonly GroupPlan[]
   /** The Measure, for languages that need its libraries. */
   readonly measure: JsonObject
   /** Type of the subjects of the Measure, which are counted if the basis is `boolean`. */
@@ -46,7 +48,7 @@ export interface Scope {
   readonly part?: SubjectsPart | undefined
 }
 
-/** The results of a language for the groups of a Measure that are written in it. */
+/** The results of a language for `scope.groups`. */
 export interface MeasureCounts {
   /** In the order of the groups. */
   readonly groups: readonly GroupCounts[]
@@ -93,8 +95,11 @@ export interface GroupCounts {
   readonly scoreUnit?: string | undefined
 }
 
+/** The counts of a group without criteria. */
+export const NO_COUNTS: GroupCounts = { populations: [], strata: [] }
+
 /** The members of a scope that affect which data is read. */
-export interface RequirementScope extends Pick<Scope, 'measure' | 'period' | 'subjectType' | 'supplements'> {
+export interface RequirementScope extends Pick<Scope, 'groups' | 'measure' | 'period' | 'subjectType' | 'supplements'> {
   /** Whether the data will be searched by subject. Criteria that find a subject's data in another way are refused then. */
   readonly bySubject?: boolean | undefined
 }
@@ -132,17 +137,17 @@ export interface CriteriaLanguage {
   /** Whether it can evaluate a part of the subjects. Default false: the first part of a run counts for all then. */
   readonly divides?: boolean
   /**
-   * Begins one evaluation. The returned function counts the groups in this language.
+   * Counts the populations of groups. For a Measure without groups, it only checks that the libraries of the Measure exist.
    *
    * @throws {OperationError} 422 for a criterion that cannot be evaluated, naming group and population.
    */
-  readonly evaluator: (ctx: OperationContext, scope: Scope) => (groups: readonly GroupPlan[]) => Promise<MeasureCounts>
+  readonly evaluate: (ctx: OperationContext, scope: Scope) => Promise<MeasureCounts>
   /**
    * Determines the data that groups use, without reading any: `$data-requirements` of a Measure. When absent, this is refused.
    *
    * @throws {OperationError} 422 for a criterion that cannot be evaluated.
    */
-  readonly requirements?: (ctx: OperationContext, scope: RequirementScope) => (groups: readonly GroupPlan[]) => Promise<Requirements>
+  readonly requirements?: (ctx: OperationContext, scope: RequirementScope) => Promise<Requirements>
   /**
    * Determines the data that a Library uses, for some of its definitions or all public ones: `$data-requirements` of a Library. When absent, this is
    * refused.
@@ -153,4 +158,4 @@ export interface CriteriaLanguage {
 }
 
 /** The check of the option `languages`. */
-export const LANGUAGES: MemberKind = listOf(having('a criteria language', ['names', 'evaluator']))
+export const LANGUAGES: MemberKind = listOf(having('a criteria language', ['names', 'evaluate']))

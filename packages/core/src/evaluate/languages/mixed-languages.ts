@@ -4,7 +4,7 @@ import { mergeCoverage } from '../../explain/index.js'
 import type { GroupPlan, Population, Stratifier } from '../measure-plan.js'
 import { membershipsOf, type Membership } from '../membership.js'
 import type { Stratum, Tally } from '../tally.js'
-import type { CriteriaLanguage, GroupCounts, MeasureCounts, Requirements, Scope } from './language.js'
+import type { CriteriaLanguage, GroupCounts, MeasureCounts, RequirementScope, Requirements, Scope } from './language.js'
 
 /** A language made of several, for groups whose criteria are in more than one. */
 interface MixedLanguage extends CriteriaLanguage {
@@ -29,37 +29,42 @@ export function mixedLanguage(languages: readonly CriteriaLanguage[]): MixedLang
     names: languages.flatMap(({ names }) => names),
     valueNames: languages.flatMap(({ valueNames = [] }) => valueNames),
     parameters: languages.some(({ parameters, supplements }) => parameters ?? supplements ?? false),
-    evaluator: (ctx, scope) => (groups) => evaluateMixed(ctx, { ...scope, listed: true, supplements: [] }, { languages, groups, scope }),
-    requirements: (ctx, scope) => async (groups) => {
-      const divided = groups.map((group) => dividedGroup(group, languages))
-      const found: Requirements[] = []
-      for (const language of languages) {
-        if (language.requirements === undefined)
-          throw new OperationError('not-supported', `Criteria in ${language.names.join(', ')} do not say what data they look at.`)
-        found.push(await language.requirements(ctx, { ...scope, supplements: [] })(divided.map(({ partOf }) => partOf(language))))
-      }
-      return {
-        data: found.flatMap(({ data }) => data),
-        parameters: found.flatMap(({ parameters }) => parameters),
-        dependsOn: found.flatMap(({ dependsOn }) => dependsOn),
-      }
-    },
+    evaluate: (ctx, scope) => evaluateMixed(ctx, scope, languages),
+    requirements: (ctx, scope) => mixedRequirements(ctx, scope, languages),
   }
 }
 
-interface Mixed {
-  readonly languages: readonly CriteriaLanguage[]
-  readonly groups: readonly GroupPlan[]
-  readonly scope: Scope
+async function mixedRequirements(
+  ctx: OperationContext,
+  scope: RequirementScope,
+  languages: readonly CriteriaLanguage[],
+): Promise<Requirements> {
+  const divided = scope.groups.map((group) => dividedGroup(group, languages))
+  const found: Requirements[] = []
+  for (const language of languages) {
+    if (language.requirements === undefined)
+      throw new OperationError('not-supported', `Criteria in ${language.names.join(', ')} do not say what data they look at.`)
+    const groups = divided.map(({ partOf }) => partOf(language))
+    found.push(await language.requirements(ctx, { ...scope, groups, supplements: [] }))
+  }
+  return {
+    data: found.flatMap(({ data }) => data),
+    parameters: found.flatMap(({ parameters }) => parameters),
+    dependsOn: found.flatMap(({ dependsOn }) => dependsOn),
+  }
 }
 
-async function evaluateMixed(ctx: OperationContext, listing: Scope, { languages, groups, scope }: Mixed): Promise<MeasureCounts> {
-  const divided = groups.map((group) => dividedGroup(group, languages))
+async function evaluateMixed(ctx: OperationContext, scope: Scope, languages: readonly CriteriaLanguage[]): Promise<MeasureCounts> {
+  const divided = scope.groups.map((group) => dividedGroup(group, languages))
+  const listing = { ...scope, listed: true, supplements: [] }
   const counted = new Map<CriteriaLanguage, MeasureCounts>()
-  for (const language of languages)
-    counted.set(language, await language.evaluator({ ...ctx, explain: undefined }, listing)(divided.map(({ partOf }) => partOf(language))))
+  for (const language of languages) {
+    const groups = divided.map(({ partOf }) => partOf(language))
+    counted.set(language, await language.evaluate({ ...ctx, explain: undefined }, { ...listing, groups }))
+  }
   if (ctx.explain !== undefined && scope.individual === true)
-    for (const language of languages) await language.evaluator(ctx, listing)(divided.map(({ plainPartOf }) => plainPartOf(language)))
+    for (const language of languages)
+      await language.evaluate(ctx, { ...listing, groups: divided.map(({ plainPartOf }) => plainPartOf(language)) })
   const all = [...counted.values()]
   return {
     groups: divided.map((group, at) => groupCounts(group, (language) => counted.get(language)?.groups[at], scope)),

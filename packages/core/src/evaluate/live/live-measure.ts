@@ -52,7 +52,7 @@ export function createLiveMeasure(ctx: OperationContext, input: EvaluateMeasureI
   checkInput(ctx, input, EVALUATE_INPUT)
   const { maxKeptBytes = MAX_KEPT_BYTES, settlingMs = SETTLING_MS, ...evaluating } = options
   const keptByIndex = new Map<number, KeptResults>()
-  const keptFor = (index: number): KeptResults => {
+  const keptResults = (index: number): KeptResults => {
     const kept = keptByIndex.get(index) ?? { changes: createChangeReader(ctx, settlingMs), maxBytes: maxKeptBytes }
     keptByIndex.set(index, kept)
     return kept
@@ -63,7 +63,7 @@ export function createLiveMeasure(ctx: OperationContext, input: EvaluateMeasureI
     const { subjects, done } = await definitions.touched({ subjectType: 'Measure', types: [], common: DEFINITIONS })
     if (subjects === 'all') keptByIndex.clear()
     done()
-    return await evaluateOver(ctx, input, { ...evaluating, keptFor })
+    return await evaluateOver(ctx, input, { ...evaluating, keptResults })
   }
   let last: Promise<unknown> = Promise.resolve()
   return {

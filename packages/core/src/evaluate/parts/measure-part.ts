@@ -43,10 +43,10 @@ export async function evaluateMeasurePart(
   const run = await prepareRun(ctx, input, options)
   checkDivisible(input, run)
   const counts: (CountsOfPart | null)[] = []
-  for (const { language, groups, measure, supplements } of run.groups) {
+  for (const { language, ...own } of run.groups) {
     const isOurs = language.divides === true || part.part === 1
-    const scope = { ...run.scope, measure, supplements, ...(language.divides === true && { part }) }
-    counts.push(isOurs ? countsIn(await language.evaluator(ctx, scope)(groups)) : null)
+    const scope = { ...run.scope, ...own, ...(language.divides === true && { part }) }
+    counts.push(isOurs ? countsIn(await language.evaluate(ctx, scope)) : null)
   }
   return { format: 'measure-part', run: nameOf(run), part: part.part, of: part.of, counts }
 }

@@ -92,7 +92,7 @@ describe('what queries look at', () => {
 
 describe('what is refused', () => {
   const ctx = wardContext([measure([{ population: [population('p', 'Observation?nothing=1')] }])])
-  const silent: CriteriaLanguage = { names: ['text/silent'], evaluator: () => () => Promise.reject(new Error('not asked')) }
+  const silent: CriteriaLanguage = { names: ['text/silent'], evaluate: () => Promise.reject(new Error('not asked')) }
   const mute = measure([{ population: [{ criteria: { language: 'text/silent', expression: 'x' } }] }])
 
   test.each<readonly [string, object, string]>([
@@ -120,7 +120,7 @@ describe('the operations', () => {
   const languages: readonly CriteriaLanguage[] = [
     {
       names: ['text/told'],
-      evaluator: () => () => Promise.reject(new Error('not asked')),
+      evaluate: () => Promise.reject(new Error('not asked')),
       libraryRequirements: async (_, { id }, definitions = ['all']) => ({
         data: [],
         parameters: [],

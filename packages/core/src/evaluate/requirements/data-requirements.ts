@@ -123,10 +123,10 @@ export async function measureRequirements(
   for (const one of counted) {
     if (one.measure !== measure) found.push({ data: [], parameters: [], dependsOn: [canonicalOfMeasure(one.measure)] })
     const subjectType = subjectTypeOf(one.measure)
-    for (const { language, groups, ...asked } of groupsByLanguage(one)) {
+    for (const { language, ...own } of groupsByLanguage(one)) {
       if (language.requirements === undefined)
         throw new OperationError('not-supported', `Criteria in ${language.names.join(', ')} do not say what data they look at.`)
-      found.push(await language.requirements(ctx, { ...asked, period, bySubject, subjectType })(groups))
+      found.push(await language.requirements(ctx, { ...own, period, bySubject, subjectType }))
     }
   }
   return mergedRequirements(found)

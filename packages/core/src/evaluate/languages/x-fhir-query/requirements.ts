@@ -3,7 +3,7 @@ import type { OperationContext } from '../../../context/index.js'
 import { OperationError } from '../../../errors/index.js'
 import { parseSearch, searchTypesOf, type SearchOptions } from '../../../search/index.js'
 import { splitUnescaped, unescaped } from '../../../search/written-values.js'
-import type { Criterion, GroupPlan } from '../../measure-plan.js'
+import type { Criterion } from '../../measure-plan.js'
 import type { RequiredData, RequirementScope, Requirements } from '../language.js'
 import { subjectLinks } from '../../subject-links.js'
 import { namesSubject, searchOptions, subjectVariables, withPlace, parseExpression } from './criterion-query.js'
@@ -15,14 +15,12 @@ import { withoutOwnSubject } from './per-subject.js'
  *
  * @throws {OperationError} 422 for a criterion that is not a valid search, naming group and population.
  */
-export function queryRequirements(ctx: OperationContext, scope: RequirementScope): (groups: readonly GroupPlan[]) => Promise<Requirements> {
-  return async (groups) => {
-    const data: RequiredData[] = []
-    for (const { populations, stratifiers } of groups)
-      for (const criterion of [...populations, ...stratifiers.flatMap(({ criteria }) => criteria)])
-        if (criterion.language !== 'text/fhirpath') data.push(...(await ofCriterion(ctx, criterion, scope)))
-    return { data, parameters: [], dependsOn: [] }
-  }
+export async function queryRequirements(ctx: OperationContext, scope: RequirementScope): Promise<Requirements> {
+  const data: RequiredData[] = []
+  for (const { populations, stratifiers } of scope.groups)
+    for (const criterion of [...populations, ...stratifiers.flatMap(({ criteria }) => criteria)])
+      if (criterion.language !== 'text/fhirpath') data.push(...(await ofCriterion(ctx, criterion, scope)))
+  return { data, parameters: [], dependsOn: [] }
 }
 
 async function ofCriterion(ctx: OperationContext, criterion: Criterion, scope: RequirementScope): Promise<readonly RequiredData[]> {

@@ -2,7 +2,7 @@ import { type OperationContext, checkpoint } from '../../../context/index.js'
 import type { Criterion, GroupPlan, Stratifier } from '../../measure-plan.js'
 import { membershipsOf } from '../../membership.js'
 import type { Stratum, Tally } from '../../tally.js'
-import type { CriteriaLanguage, GroupCounts, MeasureCounts, Scope } from '../language.js'
+import { NO_COUNTS, type CriteriaLanguage, type GroupCounts, type MeasureCounts, type Scope } from '../language.js'
 import { subjectLinks } from '../../subject-links.js'
 import { countedQuery, namesSubject, type Counted, commonType } from './criterion-query.js'
 import { explainQueries } from './explain-queries.js'
@@ -18,14 +18,64 @@ const QUERY_LANGUAGE = 'application/x-fhir-query'
 export const xFhirQuery: CriteriaLanguage = {
   names: [QUERY_LANGUAGE],
   valueNames: ['text/fhirpath'],
-  evaluator: queryEvaluator,
+  evaluate: evaluateQueries,
   requirements: queryRequirements,
+}
+
+/**
+ * Counts groups by queries to the storage: a population is a condition on what is counted, being within another population is a conjunction, and exclusion
+ * is a negation. Equal queries are counted once. Populations with a criterion that names the subject are counted for each subject. All criteria of a group
+ * are checked before the group is counted.
+ */
+async function evaluateQueries(ctx: OperationContext, scope: Scope): Promise<MeasureCounts> {
+  let done = 0
+  const counting: Counting = {
+    ctx,
+    scope,
+    tally: membersTally(ctx, scope),
+    list: membersTally(ctx, { ...scope, listed: true }),
+    onPopulation: () => ctx.onProgress?.({ done: done++, of: 'populations' }),
+  }
+  const groups = await mapInOrder(scope.groups, (group) => groupCounts(counting, group))
+  if (ctx.explain !== undefined && scope.individual === true)
+    for (const [index, group] of scope.groups.entries()) await explainQueries(ctx, scope, { group, counts: groups[index] ?? NO_COUNTS })
+  return { groups }
+}
+
+/** An evaluation of groups. Its functions remember the queries of earlier groups. */
+interface Counting {
+  readonly ctx: OperationContext
+  readonly scope: Scope
+  /** Counts the members of a population, and lists them if the scope requests it. */
+  readonly tally: TallyMembers
+  /** As `tally`, but always lists them. */
+  readonly list: TallyMembers
+  /** Reports progress before a population is counted. */
+  readonly onPopulation: () => void
+}
+
+async function groupCounts(counting: Counting, group: GroupPlan): Promise<GroupCounts> {
+  const { tally, list, onPopulation } = counting
+  const memberships = membershipsOf(group)
+  const queries = await mapInOrder(group.populations, (criterion) => queryOf(counting, criterion))
+  const dividers = await mapInOrder(group.stratifiers, (stratifier) => dividerOf(counting, stratifier))
+  const members = memberships.map(({ all, none }) => ({ inside: chosen(queries, all), outside: chosen(queries, none) }))
+  const populations = await mapInOrder(members, (own) => {
+    onPopulation()
+    return tally(own)
+  })
+  let lists: Promise<readonly Tally[]> | undefined
+  const listed = (): Promise<readonly Tally[]> => (lists ??= mapInOrder(members, list))
+  return { populations, strata: await mapInOrder(dividers, (divide) => divide({ members, listed })) }
 }
 
 /** Id of no particular subject, with which criteria that name the subject are checked before subjects are searched. */
 const TRIAL_ID = 'any'
 
-const NOTHING: GroupCounts = { populations: [], strata: [] }
+async function queryOf({ ctx, scope }: Counting, written: Criterion): Promise<Counted> {
+  const criterion = withoutOwnSubject(await subjectLinks(ctx, scope.subjectType), written)
+  return await countedQuery(ctx, criterion, namesSubject(criterion) ? scopeOfSubject(scope, TRIAL_ID) : scope)
+}
 
 /** The populations of a group. */
 interface Populations {
@@ -36,52 +86,20 @@ interface Populations {
 
 type Divider = (populations: Populations) => Promise<readonly Stratum[]>
 
-/**
- * Counts groups by queries to the storage: a population is a condition on what is counted, being within another population is a conjunction, and exclusion
- * is a negation. Equal queries are counted once. Populations with a criterion that names the subject are counted for each subject. All criteria of a group
- * are checked before the group is counted.
- */
-function queryEvaluator(ctx: OperationContext, scope: Scope): (groups: readonly GroupPlan[]) => Promise<MeasureCounts> {
-  const tally = membersTally(ctx, scope)
-  const list = membersTally(ctx, { ...scope, listed: true })
-  const queryOf = async (written: Criterion): Promise<Counted> => {
-    const criterion = withoutOwnSubject(await subjectLinks(ctx, scope.subjectType), written)
-    return await countedQuery(ctx, criterion, namesSubject(criterion) ? scopeOfSubject(scope, TRIAL_ID) : scope)
+/** Checks the criteria of a stratifier. @returns A function that divides populations by them. */
+async function dividerOf(counting: Counting, { criteria }: Stratifier): Promise<Divider> {
+  const { ctx, scope, tally } = counting
+  const [only] = criteria
+  if (only?.language === QUERY_LANGUAGE) {
+    const stratum = await queryOf(counting, only)
+    return async ({ members }) => [
+      { populations: await mapInOrder(members, ({ inside, outside }) => tally({ inside: [...inside, stratum], outside })) },
+    ]
   }
-  const dividerOf = async ({ criteria }: Stratifier): Promise<Divider> => {
-    const [only] = criteria
-    if (only?.language === QUERY_LANGUAGE) {
-      const stratum = await queryOf(only)
-      return async ({ members }) => [
-        { populations: await mapInOrder(members, ({ inside, outside }) => tally({ inside: [...inside, stratum], outside })) },
-      ]
-    }
-    const divide = await valueDivider(ctx, criteria)
-    return async ({ listed }) => {
-      const strata = await divide(await listed())
-      return scope.listed === true ? strata : strata.map(withoutMembers)
-    }
-  }
-  let done = 0
-  const countsOf = async (group: GroupPlan): Promise<GroupCounts> => {
-    const memberships = membershipsOf(group)
-    const own = await mapInOrder(group.populations, queryOf)
-    const dividers = await mapInOrder(group.stratifiers, dividerOf)
-    const members = memberships.map(({ all, none }) => ({ inside: chosen(own, all), outside: chosen(own, none) }))
-    let lists: Promise<readonly Tally[]> | undefined
-    const listed = (): Promise<readonly Tally[]> => (lists ??= mapInOrder(members, list))
-    const counted = async (own: Members): Promise<Tally> => {
-      ctx.onProgress?.({ done: done++, of: 'populations' })
-      return tally(own)
-    }
-    return { populations: await mapInOrder(members, counted), strata: await mapInOrder(dividers, (divide) => divide({ members, listed })) }
-  }
-  const isExplained = ctx.explain !== undefined && scope.individual === true
-  return async (groups) => {
-    const all = await mapInOrder(groups, countsOf)
-    if (isExplained)
-      for (const [index, group] of groups.entries()) await explainQueries(ctx, scope, { group, counts: all[index] ?? NOTHING })
-    return { groups: all }
+  const divide = await valueDivider(ctx, criteria)
+  return async ({ listed }) => {
+    const strata = await divide(await listed())
+    return scope.listed === true ? strata : strata.map(withoutMembers)
   }
 }
 
@@ -101,6 +119,7 @@ interface Members {
   readonly outside: readonly Counted[]
 }
 
+type TallyMembers = (members: Members) => Promise<Tally>
 type TallyQuery = (query: SearchQuery) => Promise<Tally>
 
 /**
@@ -109,7 +128,7 @@ type TallyQuery = (query: SearchQuery) => Promise<Tally>
  * @throws {OperationError} `definition-invalid` for criteria that count different types; `too-costly` when all populations together have
  *   more members to list than `limits.maxExpansion`; as `perSubjectTally`.
  */
-function membersTally(ctx: OperationContext, scope: Scope): (members: Members) => Promise<Tally> {
+function membersTally(ctx: OperationContext, scope: Scope): TallyMembers {
   const lister = scope.listed === true ? memberLister(ctx) : undefined
   const tally = lister ?? counter(ctx)
   const tallyOfEach = perSubjectTally(ctx, scope)
