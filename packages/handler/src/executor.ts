@@ -1,6 +1,6 @@
 import { createLimiter } from 'fhir-ops/internal/context'
 import { OperationError } from 'fhir-ops/errors'
-import { after, attemptTo, isPending, type Awaitable } from 'fhir-ops/internal/work'
+import { after, withFinally, isPending, type Awaitable } from 'fhir-ops/internal/work'
 
 /** Limits on simultaneous jobs. */
 interface ExecutorLimits {
@@ -48,7 +48,7 @@ export function createExecutor(limits: ExecutorLimits): Executor {
     run(job) {
       if (closed) throw new OperationError('unavailable', 'The server is shutting down.', { retryAfterSeconds: 5 })
       return after(limiter.enter(job.caller), () =>
-        attemptTo(
+        withFinally(
           () => supervised(job, watch),
           () => limiter.leave(),
         ),
@@ -83,7 +83,7 @@ function supervised<T>({ run, caller, timeoutMs = Infinity }: Job<T>, watch: Wat
     result.then(resolve, reject)
     return promise
   }
-  return attemptTo(begin, () => {
+  return withFinally(begin, () => {
     watch.delete(watched)
     forget()
   })

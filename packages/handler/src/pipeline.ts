@@ -1,6 +1,6 @@
 import { createPace } from 'fhir-ops/internal/context'
 import { outcomeOf, type OperationError } from 'fhir-ops/errors'
-import { after, attempt, attemptTo, type Awaitable } from 'fhir-ops/internal/work'
+import { after, attempt, withFinally, type Awaitable } from 'fhir-ops/internal/work'
 import { corsHeaders } from './http/cors.js'
 import { auditRefusal } from './audit.js'
 import type { PlannedWrite } from './content/bundle/bundle-entries.js'
@@ -27,25 +27,6 @@ function answerAndLog(server: Server, exchange: Exchange, note?: (entry: LogEntr
   return after(answerOrFailure(server, exchange, runRoute), (result) => completeAndLog(server, exchange, { ...result, started, note }))
 }
 
-/** Completes the answer for sending, and logs it. */
-function completeAndLog(
-  server: Server,
-  exchange: Exchange,
-  { answer, error, started, note }: AnswerOrFailure & Pick<Ending, 'started' | 'note'>,
-): Answer {
-  const { request, requestId } = exchange
-  const logged = { status: answer.status, started }
-  logRequest(server, exchange, { ...logged, error, note })
-  const complete = answerToSend(answer, request.method, [...corsHeaders(answer, request, server.cors), ['X-Request-Id', requestId]])
-  if (complete.stream === undefined) return complete
-  const stream = streamWithFailure(complete.stream, (thrown) => {
-    const failure = toOperationError(thrown, requestId)
-    logRequest(server, exchange, { ...logged, error: failure })
-    return outcomeOf(failure, server.ctx.newId())
-  })
-  return { ...complete, stream }
-}
-
 interface AnswerOrFailure {
   readonly answer: Answer
   /** Why the request failed; the answer reports it. */
@@ -64,44 +45,26 @@ function answerOrFailure(server: Server, exchange: Exchange, end: (exchange: Exc
   })
 }
 
-/** Answers an entry of a batch through the route table; the answer to a HEAD has no body. Never rejects. */
-export async function respondToEntry(server: Server, bundle: Exchange, request: HttpRequest): Promise<Answer> {
-  const { answer } = await answerOrFailure(server, receiveEntry(bundle, request, { isPlanned: false }), runEntryRoute)
-  return withoutHeadBody(request, answer)
-}
-
-/** Answers a read in a transaction. @throws {OperationError} as its route; `not-supported` for routes that may have side effects, such as bots. */
-export async function readEntry(server: Server, bundle: Exchange, request: HttpRequest): Promise<Answer> {
-  const answer = await throughStages(server, receiveEntry(bundle, request, { isPlanned: false }), (exchange) => {
-    if (exchange.route?.withoutHead === true) throw notInTransaction()
-    return runEntryRoute(exchange)
-  })
-  checkHeaders(answer)
-  return withoutHeadBody(request, answer)
-}
-
-function withoutHeadBody({ method }: HttpRequest, answer: Answer): Answer {
-  return method === 'HEAD' ? { status: answer.status, headers: answer.headers } : answer
-}
-
-/** Plans the write of an entry in a transaction. @throws {OperationError} as its route; `not-supported` for anything but a write. */
-export async function planEntry(server: Server, bundle: Exchange, request: HttpRequest): Promise<PlannedWrite> {
-  return await throughStages(server, receiveEntry(bundle, request, { isPlanned: true }), async (exchange) => {
-    if (exchange.route?.plan === undefined) throw new TypeError('The route plans nothing.')
-    return { exchange, plan: await exchange.route.plan(exchange) }
-  })
-}
-
 /** Takes the exchange through all stages and then calls `end`. @throws any error of a stage or of `end`; refusals are recorded. */
 function throughStages<T>(server: Server, exchange: Exchange, end: (exchange: Exchange) => Awaitable<T>): Awaitable<T> {
-  const admitted = (): Awaitable<T> => after(runStages(ADMITTED, server, exchange), () => end(exchange))
-  const arrived = (): Awaitable<T> => after(runStages(ARRIVING, server, exchange), () => inTurn(server, exchange, admitted))
   const recorded = (): Awaitable<T> =>
-    attempt(arrived, async (error) => {
-      await auditRefusal(server, exchange, error)
-      throw error
-    })
-  return attemptTo(recorded, () => leaveRoom(server, exchange))
+    attempt(
+      () => admitAndEnd(server, exchange, end),
+      (error) => recordRefusal(server, exchange, error),
+    )
+  return withFinally(recorded, () => leaveRoom(server, exchange))
+}
+
+/** The stages before the request's turn and, in its turn, the other stages and `end`. */
+function admitAndEnd<T>(server: Server, exchange: Exchange, end: (exchange: Exchange) => Awaitable<T>): Awaitable<T> {
+  const admitted = (): Awaitable<T> => after(runStages(ADMITTED, server, exchange), () => end(exchange))
+  return after(runStages(ARRIVING, server, exchange), () => inTurn(server, exchange, admitted))
+}
+
+/** @throws the error, after it is recorded if it refuses the request. */
+async function recordRefusal(server: Server, exchange: Exchange, error: unknown): Promise<never> {
+  await auditRefusal(server, exchange, error)
+  throw error
 }
 
 function runStages(stages: readonly Stage[], server: Server, exchange: Exchange, from: number = 0): Awaitable<void> {
@@ -142,6 +105,53 @@ function runRoute(exchange: Exchange): Awaitable<Answer> {
   return after(shown, (answer) => {
     cached?.store(answer)
     return answer
+  })
+}
+
+/** Completes the answer for sending, and logs it. */
+function completeAndLog(
+  server: Server,
+  exchange: Exchange,
+  { answer, error, started, note }: AnswerOrFailure & Pick<Ending, 'started' | 'note'>,
+): Answer {
+  const { request, requestId } = exchange
+  const logged = { status: answer.status, started }
+  logRequest(server, exchange, { ...logged, error, note })
+  const complete = answerToSend(answer, request.method, [...corsHeaders(answer, request, server.cors), ['X-Request-Id', requestId]])
+  if (complete.stream === undefined) return complete
+  const stream = streamWithFailure(complete.stream, (thrown) => {
+    const failure = toOperationError(thrown, requestId)
+    logRequest(server, exchange, { ...logged, error: failure })
+    return outcomeOf(failure, server.ctx.newId())
+  })
+  return { ...complete, stream }
+}
+
+/** Answers an entry of a batch through the route table; the answer to a HEAD has no body. Never rejects. */
+export async function respondToEntry(server: Server, bundle: Exchange, request: HttpRequest): Promise<Answer> {
+  const { answer } = await answerOrFailure(server, receiveEntry(bundle, request, { isPlanned: false }), runEntryRoute)
+  return withoutHeadBody(request, answer)
+}
+
+/** Answers a read in a transaction. @throws {OperationError} as its route; `not-supported` for routes that may have side effects, such as bots. */
+export async function readEntry(server: Server, bundle: Exchange, request: HttpRequest): Promise<Answer> {
+  const answer = await throughStages(server, receiveEntry(bundle, request, { isPlanned: false }), (exchange) => {
+    if (exchange.route?.withoutHead === true) throw notInTransaction()
+    return runEntryRoute(exchange)
+  })
+  checkHeaders(answer)
+  return withoutHeadBody(request, answer)
+}
+
+function withoutHeadBody({ method }: HttpRequest, answer: Answer): Answer {
+  return method === 'HEAD' ? { status: answer.status, headers: answer.headers } : answer
+}
+
+/** Plans the write of an entry in a transaction. @throws {OperationError} as its route; `not-supported` for anything but a write. */
+export async function planEntry(server: Server, bundle: Exchange, request: HttpRequest): Promise<PlannedWrite> {
+  return await throughStages(server, receiveEntry(bundle, request, { isPlanned: true }), async (exchange) => {
+    if (exchange.route?.plan === undefined) throw new TypeError('The route plans nothing.')
+    return { exchange, plan: await exchange.route.plan(exchange) }
   })
 }
 

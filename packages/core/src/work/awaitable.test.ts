@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { after, attempt, attemptTo, onDemand, type Awaitable } from './index.js'
+import { after, attempt, withFinally, onDemand, type Awaitable } from './index.js'
 
 const fail = (): never => {
   throw new Error('no')
@@ -27,13 +27,13 @@ describe.each(ways)('what is known %s', (_, given) => {
   it('is followed by the end, once, whatever becomes of it', async () => {
     const ends: string[] = []
     expect(
-      await attemptTo(
+      await withFinally(
         () => given(() => 1),
         () => void ends.push('done'),
       ),
     ).toBe(1)
     await expect(async () =>
-      attemptTo(
+      withFinally(
         () => given(fail),
         () => void ends.push('failed'),
       ),
@@ -47,7 +47,7 @@ it('no promise is made where nothing has to be waited for', () => {
     after(1, (value) =>
       attempt(
         () =>
-          attemptTo(
+          withFinally(
             () => value + 1,
             () => {},
           ),

@@ -17,7 +17,7 @@ export function attempt<T, R>(work: () => Awaitable<T>, failed: (error: unknown)
 }
 
 /** Runs the work, and then `end`, whether or not the work failed: `try` and `finally` for work that may be synchronous. */
-export function attemptTo<T>(work: () => Awaitable<T>, end: () => void): Awaitable<T> {
+export function withFinally<T>(work: () => Awaitable<T>, end: () => void): Awaitable<T> {
   const ended = <R>(result: R): R => {
     end()
     return result

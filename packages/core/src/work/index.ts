@@ -1,2 +1,2 @@
-export { after, attempt, attemptTo, isPending, onDemand, type Awaitable } from './awaitable.js'
+export { after, attempt, withFinally, isPending, onDemand, type Awaitable } from './awaitable.js'
 export { finished, mapped, sharedWork, type Work } from './work.js'
