@@ -84,7 +84,7 @@ export async function planConditionalUpdate(service: Service, exchange: Exchange
   if (match === undefined) return planNew(service, exchange, { type, id: given ?? exchange.ctx.newId() })
   if (given !== undefined && given !== match.id) throw wrongId(type, match.id)
   authorize(exchange.caller, { action: 'update', type, id: match.id })
-  return planPut(service, exchange, { type, id: match.id, ifVersion: await versionOf(exchange, match) })
+  return planPut(service, exchange, { type, id: match.id, ifVersion: await expectedVersionOf(exchange, match) })
 }
 
 /**
@@ -200,6 +200,12 @@ async function expectedVersion(exchange: Exchange, address: Named): Promise<stri
   return unmodified
 }
 
+/** Like `expectedVersion`, for a resource that met the criteria: without other conditions, its version must still be current when it is replaced. */
+async function expectedVersionOf(exchange: Exchange, match: StoredResource): Promise<string | null> {
+  const expected = await expectedVersion(exchange, match)
+  return expected === undefined ? match.versionId : expected
+}
+
 /** Returns the current version, if there is one, which must still be current when it is replaced. */
 async function unmodifiedVersion({ ctx }: Exchange, address: Named, since: string): Promise<string | undefined> {
   const present = await ctx.storage.read(address.type, address.id)
@@ -224,12 +230,6 @@ async function presentVersion({ ctx }: Exchange, { type, id }: Named): Promise<s
 function notAt({ type, id }: Named, versionId: string | undefined, condition: string): OperationError {
   const present = versionId === undefined ? 'does not exist' : `has version ${versionId}`
   return new OperationError('version-conflict', `${type}/${id} ${present}, but ${condition}.`)
-}
-
-/** The resource must still be at the version that met the criteria when it is replaced. */
-async function versionOf(exchange: Exchange, match: StoredResource): Promise<string | null> {
-  const expected = await expectedVersion(exchange, match)
-  return expected === undefined ? match.versionId : expected
 }
 
 function wrongId(type: string, id: string): OperationError {

@@ -66,14 +66,10 @@ async function runTransaction(service: Service, exchange: Exchange, runner: Entr
   const entries = await bundleEntries(service, exchange)
   const [reads, writes] = [entries.filter(isRead), entries.filter((entry) => !isRead(entry))]
   checkCriteria(service, writes)
-  const planAndWrite = async (): Promise<Done> => {
+  const { tried, answers } = await whileLocked(service, writes, async () => {
     const planned = await planAll(exchange, writes, runner.plan)
     return writeTogether(service, exchange, { planned, model, reads, runner })
-  }
-  const patches = writes.filter(({ request }) => request.method === 'PATCH').map(({ request }) => request.target)
-  const { tried, answers } = await service.writeLock([...criteriaTypes(service, writes), ...patches], () =>
-    patches.length === 0 ? planAndWrite() : retryingConflicts(planAndWrite),
-  )
+  })
   const written = new Map([...answers].map(([at, answer]) => [at, responseEntry(answer)]))
   // If nothing was written, the trial reads have seen everything.
   const answered = writes.length === 0 ? tried : await answersToReads(exchange, { reads, serve: runner.serve, entries: written })
@@ -90,6 +86,13 @@ function checkCapable({ ctx }: Exchange): { readonly model: TypeModel } {
 
 function isRead({ request }: BundleEntry): boolean {
   return request.method === 'GET' || request.method === 'HEAD'
+}
+
+/** Runs a change while no other request changes what the criteria of its writes may find. Patches are planned again if others have changed their resources. */
+function whileLocked<T>(service: Service, writes: readonly BundleEntry[], change: () => Promise<T>): Promise<T> {
+  const patched = writes.filter(({ request }) => request.method === 'PATCH').map(({ request }) => request.target)
+  const locked = [...criteriaTypes(service, writes), ...patched]
+  return service.writeLock(locked, () => (patched.length === 0 ? change() : retryingConflicts(change)))
 }
 
 /** Two entries with the same criteria would not see each other's result: both would create a resource. */
@@ -149,7 +152,7 @@ interface Transaction {
   readonly runner: EntryRunner
 }
 
-interface Done {
+interface WrittenTogether {
   /** Answers to the writes, by position of their entry. */
   readonly answers: ReadonlyMap<number, Answer>
   /** Entries that the trial reads have produced, by position. */
@@ -165,7 +168,11 @@ interface EntryWrites extends PlannedEntry {
 const ORDER: readonly string[] = ['DELETE', 'POST', 'PUT', 'PATCH']
 
 /** Writes all planned entries at once, with links resolved, after every read has succeeded in the trial. */
-async function writeTogether(service: Service, exchange: Exchange, { planned, model, reads, runner }: Transaction): Promise<Done> {
+async function writeTogether(
+  service: Service,
+  exchange: Exchange,
+  { planned, model, reads, runner }: Transaction,
+): Promise<WrittenTogether> {
   const pace = createPace(exchange.ctx)
   const texts = await textsWithLinks({ service, model, pace }, planned)
   const ordered = planned.toSorted((a, b) => ORDER.indexOf(a.entry.request.method) - ORDER.indexOf(b.entry.request.method))
@@ -183,7 +190,7 @@ async function writeTogether(service: Service, exchange: Exchange, { planned, mo
   return { answers, tried }
 }
 
-interface Announced {
+interface SizedAnswer {
   readonly all: readonly EntryWrites[]
   readonly reads: number
   readonly pace: Pace
@@ -195,7 +202,7 @@ interface Announced {
  * @returns A function that adds the text of a read to the answer. It throws `too-costly` too.
  * @throws {OperationError} `too-costly`; as `Pace.step`.
  */
-async function answerSize({ ctx }: Exchange, { all, reads, pace }: Announced): Promise<(text: string) => void> {
+async function answerSize({ ctx }: Exchange, { all, reads, pace }: SizedAnswer): Promise<(text: string) => void> {
   const reserve = ENVELOPE_BYTES + (all.length + reads) * ENTRY_BYTES
   const advice = 'Send fewer entries, or ask for no content with Prefer: return=minimal.'
   const size = createAnswerSize({ maxBytes: ctx.limits.maxAnswerBytes, advice })
