@@ -39,6 +39,7 @@ const SHAPE: InputShape = inputShape<BotSandboxOptions>({
  * objects and no other modules; only JSON text goes in and out. After a run the whole memory of the engine is restored, so that every run begins
  * in the same realm, with its own random numbers. A thread starts with the first run that needs it, and is replaced after a run that reached a
  * limit, broke the engine or made its memory grow. A thread is assigned a few runs in advance; another thread takes over those that it does not begin.
+ * Every run is refused with `not-supported` in a process without WebAssembly (`node --jitless`) or without the right to start threads (`node --permission`).
  *
  * @throws {TypeError} for an option that is unknown or of another type.
  */
@@ -50,14 +51,29 @@ export function openBotSandbox(options: BotSandboxOptions = {}): BotSandbox {
   return {
     concurrency,
     ahead: pool.ahead,
-    run: async (task) => answerOf(task, await pool.run(task), createPace({ scheduler, signal: task.signal })),
+    run: async (task) => {
+      checkProcess()
+      return answerOf(task, await pool.run(task), createPace({ scheduler, signal: task.signal }))
+    },
     check: async (code) => {
+      checkProcess()
       const task = { code, event: NO_EVENT, capabilities: {}, limits: DEFAULT_BOT_LIMITS, log: () => {} }
       const { outcome } = await pool.run(task, 'compile')
       if (!('head' in outcome)) throw failed(outcome)
     },
     close: pool.close,
   }
+}
+
+/** @throws {OperationError} `not-supported` where Node was started so that it runs no bot. */
+function checkProcess(): void {
+  if (typeof WebAssembly === 'undefined')
+    throw new OperationError('not-supported', 'Stored bots run in WebAssembly, which this process does not have (node --jitless).')
+  if (process.permission?.has('worker') === false)
+    throw new OperationError(
+      'not-supported',
+      'Stored bots run in threads, which this process may not start (node --allow-worker permits it).',
+    )
 }
 
 async function answerOf(task: BotTask, { outcome, log }: Ended, pace: Pace): Promise<unknown> {

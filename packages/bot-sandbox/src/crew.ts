@@ -1,10 +1,11 @@
+import { OperationError } from 'fhir-ops/errors'
 import type { BotRun } from './bot-run.js'
 import { MOST_RUNS } from './given-runs.js'
-import { startWorker, type PooledWorker } from './pooled-worker.js'
+import { notStarted, startWorker, type PooledWorker } from './pooled-worker.js'
 
 /** The threads of a runtime. */
 interface Crew {
-  /** Assigns the run to the thread that will reach it first. False if no thread has room. */
+  /** Assigns the run to the thread that will reach it first, or fails it if there is none and none starts. False if no thread has room. */
   give(run: BotRun): boolean
   /** Takes the runs that late threads have not begun. */
   takeFromLate(): readonly BotRun[]
@@ -49,29 +50,42 @@ const IDLE_MS = 60_000
 /** Creates the crew of a runtime. Its threads start when there is something to run. */
 export function createCrew({ usual, most, idleMs = IDLE_MS }: CrewSize, { onRoom, onLeft }: CrewOwner): Crew {
   const threads = new Set<PooledWorker>()
-  const start = (): PooledWorker => {
-    const onGone = (thread: PooledWorker, unbegun: readonly BotRun[]): void => {
-      threads.delete(thread)
-      onLeft(unbegun)
+  const onGone = (thread: PooledWorker, unbegun: readonly BotRun[]): void => {
+    threads.delete(thread)
+    onLeft(unbegun)
+  }
+  /** `undefined` where the system has no more threads: those that run do the work. @throws {OperationError} `unavailable` if there is none. */
+  const start = (): PooledWorker | undefined => {
+    try {
+      const thread = startWorker({ onEnd: onRoom, onGone })
+      threads.add(thread)
+      return thread
+    } catch (cause) {
+      if (threads.size > 0) return undefined
+      throw notStarted(cause)
     }
-    const thread = startWorker({ onEnd: onRoom, onGone })
-    threads.add(thread)
-    return thread
   }
   const leastLoaded = (): PooledWorker | undefined => leastOf(threads, usual)
   const withRoom = (run: BotRun): PooledWorker | undefined => {
     const least = leastLoaded()
     if (least?.load() === 0) return least
     const isNeeded = least === undefined || least.occupiedMs() >= OCCUPIED_MS
-    if (isNeeded && threads.size < most && threads.size - heldIn(threads) < usual) return start()
+    const further = isNeeded && threads.size < most && threads.size - heldIn(threads) < usual ? start() : undefined
+    if (further !== undefined) return further
     return least !== undefined && least.load() < MOST_RUNS && !isLong(run) ? least : undefined
   }
   const dismissLater = dismissal(threads, { usual, idleMs })
   return {
     give(run) {
-      const thread = withRoom(run)
-      thread?.give(run)
-      return thread !== undefined
+      try {
+        const thread = withRoom(run)
+        thread?.give(run)
+        return thread !== undefined
+      } catch (error) {
+        if (!(error instanceof OperationError)) throw error
+        run.fail(error)
+        return true
+      }
     },
     takeFromLate: () => takenFromLate(threads),
     share() {

@@ -104,8 +104,9 @@ export function startWorker({ onEnd, onGone }: WorkerOwner): PooledWorker {
   return self
 }
 
-function notStarted(): OperationError {
-  return new OperationError('unavailable', 'The runtime of bots does not start.')
+/** The error of runs for which no thread starts. */
+export function notStarted(cause?: unknown): OperationError {
+  return new OperationError('unavailable', 'The runtime of bots does not start.', { cause })
 }
 
 /** Calls of a thread's runs that the host has not answered. */

@@ -1,4 +1,6 @@
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
+import { join } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
 import type { Worker } from 'node:worker_threads'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -312,4 +314,32 @@ test('a closed sandbox runs nothing', async () => {
   const sandbox = openBotSandbox({ workers: 1 })
   await sandbox.close()
   expect(await codeOf(runCode(sandbox, 'export const handler = () => 1'))).toBe('unavailable')
+})
+
+describe('a process that can run no bot', () => {
+  /** Runs a bot in another process, closes the sandbox, and prints how the run ended. */
+  const elsewhere = (flags: readonly string[], before = ''): string => {
+    const program = `${before}
+      import('@fhir-ops/bot-sandbox').then(async ({ openBotSandbox }) => {
+        const sandbox = openBotSandbox()
+        const task = { code: 'export const handler = () => 1', event: ${JSON.stringify(EVENT)}, capabilities: {}, limits: ${JSON.stringify(LIMITS)}, log() {} }
+        await sandbox.run(task).catch(({ code, message }) => console.log(code, message))
+        await sandbox.close()
+      })`
+    return execFileSync(process.execPath, [...flags, '-e', program], { cwd: join(import.meta.dirname, '..'), encoding: 'utf8' })
+  }
+  const permitted = ['--permission', '--allow-fs-read=*']
+
+  test.each([
+    ['WebAssembly', ['--jitless'], '', 'not-supported Stored bots run in WebAssembly, which this process does not have (node --jitless).'],
+    [
+      'the right to start threads',
+      permitted,
+      '',
+      'not-supported Stored bots run in threads, which this process may not start (node --allow-worker permits it).',
+    ],
+    ['a thread to be had', permitted, 'process.permission.has = () => true', 'unavailable The runtime of bots does not start.'],
+  ])('for want of %s says so, and can be closed', (_what, flags, before, words) => {
+    expect(elsewhere(flags, before)).toBe(`${words}\n`)
+  })
 })

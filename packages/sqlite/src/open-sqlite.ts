@@ -43,7 +43,8 @@ export interface SqliteFile {
  * searches run in worker threads, writes and their flushes in another one, where waiting writes share a transaction. A write is acknowledged after its
  * commit. Other processes may use the file at the same time and see each other's writes immediately.
  *
- * @throws {OperationError} `storage-damaged` if the file is damaged, not a database, or of another application; it is not changed.
+ * @throws {OperationError} `storage-damaged` if the file is damaged, not a database, or of another application; it is not changed. `storage-unavailable`
+ *   if it cannot be opened, or if the process may not start threads (`node --permission`).
  * @throws {TypeError} for anything but a file path, and for an option that is unknown or of another type.
  */
 export async function openSqlite(file: string, options: OpenSqliteOptions = {}): Promise<SqliteFile> {
@@ -79,6 +80,11 @@ function fileOptions(file: string, options: OpenSqliteOptions): FileOptions {
   if (typeof file !== 'string' || file === '' || file === ':memory:')
     throw new TypeError('openSqlite needs the path of a file; for a database in memory pass a connection to sqliteStorage.')
   checkOptions('openSqlite', SHAPE, options)
+  if (process.permission?.has('worker') === false)
+    throw new OperationError(
+      'storage-unavailable',
+      'A database file is searched and written in threads, which this process may not start (node --allow-worker permits it).',
+    )
   const { synchronous = 'FULL', busyTimeoutMs = 5_000 } = options
   // Threads open the file later, when the process may have changed its working directory.
   return { file: file.startsWith('file:') ? file : resolve(file), synchronous, busyTimeoutMs }

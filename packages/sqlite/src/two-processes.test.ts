@@ -53,3 +53,14 @@ it('a process that closes its file while a write runs waits for both', async () 
   const { stdout } = await shell(process.execPath, ['--input-type=module', '-e', program], { cwd: resolve(import.meta.dirname, '..') })
   expect(stdout).toBe('closed\n')
 })
+
+it('a process that may start no threads is told so when it opens a file', async () => {
+  const folder = await temporaryFolder()
+  onTestFinished(() => folder.remove())
+  const program = `
+    import { openSqlite } from '@fhir-ops/sqlite'
+    await openSqlite(${JSON.stringify(folder.file('threads.db'))}).catch(({ code, message }) => console.log(code, message))`
+  const flags = ['--permission', '--allow-fs-read=*', '--allow-fs-write=*', '--input-type=module', '-e', program]
+  const { stdout } = await shell(process.execPath, flags, { cwd: resolve(import.meta.dirname, '..') })
+  expect(stdout).toMatch(/^storage-unavailable A database file is searched and written in threads, .*--allow-worker/)
+})

@@ -99,7 +99,9 @@ export function checkInput<T>(ctx: object, input: T, { kinds, needed: names }: I
   checkHas('The context', ctx, CONTEXT_MEMBERS)
   if (!isObject(input)) throw new OperationError('parameter-required', 'The input must be an object.')
   // Unknown members first: a required member that is misspelt is not reported as missing.
-  for (const name in input) if (input[name] !== undefined && !kinds.has(name)) throw unknownMember(name, kinds.keys())
+  // Members of all objects, which other libraries may add to `Object.prototype`, are none of the input.
+  for (const name in input)
+    if (input[name] !== undefined && !kinds.has(name) && Object.hasOwn(input, name)) throw unknownMember(name, kinds.keys())
   for (const name of names) checkGiven(name, input[name])
   for (const name in input) if (input[name] !== undefined) checkMember(name, input[name], kinds.get(name))
 }

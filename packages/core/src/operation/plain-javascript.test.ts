@@ -315,3 +315,13 @@ describe('what plain JavaScript gives wrong is refused by name', () => {
     await expect(call(sessions.verify)).rejects.toMatchObject({ code: 'token-invalid' })
   })
 })
+
+test('what other libraries add to all objects is no member of an input', async () => {
+  Object.defineProperty(Object.prototype, 'extend', { value: () => {}, enumerable: true, configurable: true, writable: true })
+  try {
+    await expect(lookup(ctx, { system: 'http://x', code: 'a' })).rejects.toMatchObject({ code: 'not-found' })
+    expect((await execute(ctx, { bot: { id: 'b' }, input: {} })).value).toBe('done')
+  } finally {
+    Reflect.deleteProperty(Object.prototype, 'extend')
+  }
+})

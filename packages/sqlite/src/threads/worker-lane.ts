@@ -94,7 +94,7 @@ const YOUNG = { maxYoungGenerationSizeMb: 24 }
 
 /** Starts a thread. It is referenced only while a call waits or it is to end, so that the process can end while the thread is idle. */
 function startThread(task: WorkerTask): StartedThread {
-  const worker = new Worker(workerFile(), { workerData: task, env: {}, execArgv: [], resourceLimits: YOUNG })
+  const worker = newWorker(task)
   const waiting = new Map<number, Waiting>()
   let cause: unknown
   let isEnding = false
@@ -119,6 +119,14 @@ function startThread(task: WorkerTask): StartedThread {
     send(worker, message)
   }
   return { worker, waiting, end, ended }
+}
+
+function newWorker(task: WorkerTask): Worker {
+  try {
+    return new Worker(workerFile(), { workerData: task, env: {}, execArgv: [], resourceLimits: YOUNG })
+  } catch (cause) {
+    throw new OperationError('storage-unavailable', 'A thread of the database cannot be started.', { cause })
+  }
 }
 
 function send(worker: Worker, message: ToWorker): void {
