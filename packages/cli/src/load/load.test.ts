@@ -65,6 +65,40 @@ describe('what is read of a folder', () => {
     expect(await placesOf(Readable.from(entriesIn(at('sub/c.json'))).flatMap((sources) => sources))).toEqual(['c.json entry[0]'])
   })
 
+  test('references to the fullUrl of an entry lead to the resource that is stored; those that are searches are counted', async () => {
+    const [ada, visit, other] = ['urn:uuid:8d3ff7a4-2b3b-4c63-8a1d-3f0f0d7e0a11', 'urn:uuid:2', 'urn:uuid:3']
+    const entries = [
+      { fullUrl: ada, resource: { resourceType: 'Patient', id: 'ada', identifier: [{ system: 'urn:ietf:rfc:3986', value: ada }] } },
+      { fullUrl: 'urn:uuid:none' },
+      {
+        fullUrl: visit,
+        resource: {
+          resourceType: 'Encounter',
+          id: 'visit',
+          text: { div: `{"reference":"${ada}"}` },
+          subject: { display: '?', reference: ada },
+          serviceProvider: { reference: 'Organization?identifier=http://o|1' },
+          episodeOfCare: [{ reference: other }, { reference: 'EpisodeOfCare/1' }],
+        },
+      },
+    ]
+    await mkdir(at('linked'))
+    await writeFile(at('linked/a.json'), JSON.stringify({ entry: entries, resourceType: 'Bundle', type: 'transaction' }))
+    const { storage, summary } = await loaded(at('linked'))
+    expect((await storage.read('Encounter', 'visit'))?.resource).toMatchObject({
+      text: { div: `{"reference":"${ada}"}` },
+      subject: { display: '?', reference: 'Patient/ada' },
+      episodeOfCare: [{ reference: other }, { reference: 'EpisodeOfCare/1' }],
+    })
+    expect((await storage.read('Patient', 'ada'))?.resource.identifier?.[0]?.value).toBe(ada)
+    const said: string[] = []
+    loadReports({ out: () => {}, err: (line) => said.push(line), stdin: () => Promise.resolve('') }).onEnd(summary)
+    expect(said.slice(1)).toEqual([
+      "1 resource refers to others by a search, such as 'Organization?identifier=http://o|1' (a.json entry[2]). A load stores this as it is; a transaction that is sent to a server resolves it",
+    ])
+    await rm(at('linked'), { recursive: true })
+  })
+
   test('a path that does not exist, and a folder with nothing to load, are named', async () => {
     await mkdir(at('empty'))
     for (const name of ['nothing', 'empty'])

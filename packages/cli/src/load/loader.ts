@@ -1,3 +1,4 @@
+import { quoted } from 'fhir-ops/internal/errors'
 import type { PackageManifest, OpenDependency } from 'fhir-ops/internal/packages'
 import { stampedText } from 'fhir-ops/internal/storage'
 import { allMatches, type PutEntry, type Storage, type StoredResource } from 'fhir-ops/storage'
@@ -5,7 +6,7 @@ import { openDependencies } from 'fhir-ops/packages'
 import { counted, type Io } from '../io.js'
 import { progressOn } from '../progress.js'
 import type { Prepare, Prepared, Refusal } from './prepare.js'
-import type { Reading, Source } from './sources.js'
+import type { Reading, Searching, Source } from './sources.js'
 
 /** The result of a load. */
 export interface LoadSummary {
@@ -16,6 +17,8 @@ export interface LoadSummary {
   readonly unchanged: number
   readonly refused: readonly Refusal[]
   readonly packages: readonly PackageManifest[]
+  /** Resources that refer to others by a search; absent if there is none. */
+  readonly searching?: Searching | undefined
   readonly seconds: number
 }
 
@@ -56,6 +59,7 @@ export async function load(reading: Reading, options: LoadOptions): Promise<Load
     loaded: sumOf(writer.written()),
     types: writer.written(),
     packages: reading.packages(),
+    searching: reading.searching(),
     seconds: (performance.now() - start) / 1_000,
   })
   try {
@@ -232,16 +236,22 @@ export function loadReports(
 
 /** Reports what was loaded and what was refused. */
 function reportLoad(summary: LoadSummary, io: Io): void {
-  const { loaded, unchanged, refused, seconds } = summary
+  const { loaded, unchanged, refused, searching, seconds } = summary
   const types = [...summary.types].map(([type, count]) => `${type} ${count}`)
   io.err(`loaded ${counted(loaded, 'resource')} in ${seconds.toFixed(1)} s${types.length > 0 ? ` (${types.join(', ')})` : ''}`)
   if (unchanged > 0) io.err(`left ${unchanged} unchanged, already stored`)
   for (const open of openDependencies(summary.packages)) io.err(dependencyNote(open))
+  if (searching !== undefined) io.err(searchingNote(searching))
   if (refused.length === 0) return
   io.err(`refused ${refused.length}:`)
   for (const { place, reason } of refused.slice(0, MAX_REFUSALS)) io.err(`  ${place}: ${reason}`)
   const rest = refused.length - MAX_REFUSALS
   if (rest > 0) io.err(`  and ${rest} more`)
+}
+
+function searchingNote({ count, example, place }: Searching): string {
+  const some = count === 1 ? '1 resource refers' : `${count} resources refer`
+  return `${some} to others by a search, such as ${quoted(example)} (${place}). A load stores this as it is; a transaction that is sent to a server resolves it`
 }
 
 /** Says that a package is missing, or present in another version. */

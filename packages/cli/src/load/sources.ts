@@ -6,14 +6,13 @@ import { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { createGunzip, gunzip } from 'node:zlib'
 import { OperationError } from 'fhir-ops/errors'
-import { jsonItems, jsonMembers } from 'fhir-ops/internal/json'
 import { type FhirPackage, readPackage } from 'fhir-ops/packages'
 import type { PackageFile, PackageManifest } from 'fhir-ops/internal/packages'
 import { decodeUtf8, decodingUtf8 } from 'fhir-ops/internal/text'
-import { finished } from 'fhir-ops/internal/work'
 import { noFile, refusePacked, refusingPacked, statOf, unreadable } from '../files.js'
 import type { Io } from '../io.js'
 import { isJson } from '../json-fault.js'
+import { bundleEntries } from './bundle-entries.js'
 
 /** The place of a definition in its package. */
 interface PackagePlace extends Omit<PackageFile, 'name' | 'text'> {
@@ -35,6 +34,8 @@ export interface Source {
   readonly id?: string
   /** The package from which it comes. */
   readonly origin?: PackagePlace
+  /** For a resource of a Bundle: a reference that is a search, which only a transaction resolves. */
+  readonly search?: string
 }
 
 /** A file to load. */
@@ -105,8 +106,8 @@ async function* withEntries(lists: AsyncIterable<readonly Source[]>): AsyncGener
 }
 
 function entriesOf(source: Source): readonly Source[] {
-  const entries = bundleEntryTexts(source.text)
-  return entries?.map((text, index) => ({ ...source, text, place: `${source.place} entry[${index}]` })) ?? [source]
+  const entries = bundleEntries(source.text)
+  return entries?.map(({ index, ...entry }) => ({ ...source, ...entry, place: `${source.place} entry[${index}]` })) ?? [source]
 }
 
 /**
@@ -239,26 +240,6 @@ async function inflated(packed: Uint8Array, maxBytes: number): Promise<Uint8Arra
   }
 }
 
-/** Returns the texts of a Bundle's resources, with numbers as written; `undefined` for any other resource, and for text that is not a JSON object. */
-function bundleEntryTexts(text: string): readonly string[] | undefined {
-  if (!text.includes(BUNDLE) || !isObjectText(text)) return undefined
-  const bundle = membersOf(text)
-  if (bundle.get('resourceType') !== BUNDLE) return undefined
-  return finished(jsonItems(bundle.get('entry') ?? '[]')).flatMap((entry) => membersOf(entry).get('resource') ?? [])
-}
-
-/** Searched for first: most lines of a large load do not contain it, and need not be parsed to see that they are not Bundles. */
-const BUNDLE = '"Bundle"'
-
-/** True for a well-formed JSON object, which the scanner requires. The loader later refuses other text, with its place. */
-function isObjectText(text: string): boolean {
-  return text.trimStart().startsWith('{') && isJson(text)
-}
-
-function membersOf(text: string): ReadonlyMap<string, string> {
-  return new Map(finished(jsonMembers(text)).map(({ name, value }) => [name, value]))
-}
-
 /** About half the maximum length of a string. */
 const MAX_CHARACTERS = 2 ** 28
 
@@ -299,6 +280,16 @@ export interface Reading {
   share(): number | undefined
   /** Returns the packages read so far, in order. */
   packages(): readonly PackageManifest[]
+  /** Returns the resources read so far that refer to others by a search; `undefined` if there is none. */
+  searching(): Searching | undefined
+}
+
+/** Resources that refer to others by a search (`Organization?identifier=x`), which only a transaction resolves. */
+export interface Searching {
+  readonly count: number
+  /** Such a reference of the first, and its place. */
+  readonly example: string
+  readonly place: string
 }
 
 const BATCH = 500
@@ -322,12 +313,14 @@ interface Part {
 
 function readingAll(files: readonly Part[]): Reading {
   const books = packageBooks()
+  let searching: Searching | undefined
   const totalBytes = files.reduce((sum, { bytes }) => sum + bytes, 0)
   let [bytesBefore, bytesOfFile] = [0, 0]
   async function* allEntries(): AsyncGenerator<readonly Source[], void, undefined> {
     for (const { bytes, entries } of files) {
       for await (const sources of entries()) {
         bytesOfFile = sources.at(-1)?.readBytes ?? bytes
+        searching = withSearching(searching, sources)
         yield sources.map((source) => books.enter(source))
       }
       bytesBefore += bytes
@@ -349,7 +342,14 @@ function readingAll(files: readonly Part[]): Reading {
     },
     share: () => (totalBytes === 0 ? undefined : (bytesBefore + bytesOfFile) / totalBytes),
     packages: () => books.manifests(),
+    searching: () => searching,
   }
+}
+
+function withSearching(before: Searching | undefined, sources: readonly Source[]): Searching | undefined {
+  const found = sources.flatMap(({ search, place }) => (search === undefined ? [] : [{ example: search, place }]))
+  const first = before ?? found[0]
+  return first && { ...first, count: (before?.count ?? 0) + found.length }
 }
 
 /** Keeps track of the packages in a load. */
