@@ -294,6 +294,8 @@ describe('expressions', () => {
     '@disorder:@organ=@site',
     '@disorder:',
     '@disorder:@site=123456',
+    ' @disorder',
+    '@disorder:@site=@lobe ',
   ])('%s is not a code', async (code) => {
     await expect(lookup(ctx, { system: SNOMED, code: ids(code) })).rejects.toBeInstanceOf(OperationError)
   })

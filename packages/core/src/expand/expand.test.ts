@@ -43,6 +43,18 @@ describe('nesting', () => {
     expect(await shapeOf(input)).toBe(expected)
   })
 
+  it('keeps a code that only a supplement says to be abstract, as validation does', async () => {
+    const supplement = codeSystem('no-choice', [{ code: 'cat', property: [{ code: 'notSelectable', valueBoolean: true }] }], {
+      content: 'supplement',
+      supplements: cs('living'),
+    })
+    const own = contextOf(LIVING, CATS, supplement)
+    const asked = { url: vs('cats'), useSupplement: [cs('no-choice')] }
+    expect(shape((await expand(own, { ...asked, excludeNotForUI: true })).contains)).toBe('cat(lion)')
+    const coding = { system: cs('living'), code: 'cat' }
+    expect((await validateCode(own, { ...asked, abstract: false, coding })).result).toBe(true)
+  })
+
   it('hands the children of a missing code to the code above', async () => {
     const valueSetInline = valueSet('inline', {
       include: [{ system: cs('living'), filter: [{ property: 'concept', op: 'descendent-of', value: 'animal' }] }],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { call, callByGet, codeSystem, contextOf, cs, LIVING } from '../../test/terminology-content.js'
-import { createContext } from '../context/index.js'
+import { createContext, forRequest } from '../context/index.js'
 import type { JsonObject } from '../json/index.js'
 import { memoryStorage } from '../memory/index.js'
 import { lookup } from './index.js'
@@ -90,8 +90,22 @@ describe('a lookup in a code system that is not known', () => {
       { system, code: 'cat', version: '9' },
       `A definition for CodeSystem '${system}' version '9' could not be found, so the code cannot be looked up. Valid versions: 1.0.0`,
     ],
+    [
+      { system: cs('absent'), code: 'cat' },
+      `CodeSystem '${cs('absent')}' could not be found, so the code cannot be looked up: the content of its definition is 'not-present'`,
+    ],
+    [
+      { system: `${system}|1.0.0`, code: 'cat' },
+      `CodeSystem '${system}|1.0.0' could not be found, so the code cannot be looked up: a system is a url without '|' and version`,
+    ],
+    [
+      { system: cs('more'), code: 'cat' },
+      `CodeSystem '${cs('more')}' could not be found, so the code cannot be looked up: it is a supplement of another code system`,
+    ],
   ])('of %j says what cannot be done', async (input, message) => {
-    await expect(lookup(ctx, input)).rejects.toThrow(message)
+    const more = codeSystem('more', [{ code: 'cat' }], { content: 'supplement', supplements: system })
+    const absent = codeSystem('absent', [], { content: 'not-present' })
+    await expect(lookup(forRequest(ctx, { resources: [more, absent] }), input)).rejects.toThrow(message)
   })
 })
 

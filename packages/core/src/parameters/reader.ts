@@ -162,11 +162,15 @@ function asCount(parameter: Parameter): number {
 
 function asObject(parameter: Parameter, type: string): JsonObject {
   if (parameter.type === type && isObject(parameter.value)) return parameter.value
-  const isOfUrl = parameter.type === undefined && typeof parameter.value === 'string'
-  throw wrongValue(parameter, isOfUrl ? `a ${type}, which a URL cannot carry; send it in a Parameters resource` : `a ${type}`)
+  throw wrongValue(parameter, `a ${type}${adviceOfUrl(parameter)}`)
+}
+
+/** A query has texts only. */
+function adviceOfUrl({ type, value }: Parameter): string {
+  return type === undefined && typeof value === 'string' ? ', which a URL cannot carry; send it in a Parameters resource' : ''
 }
 
 function asResource(parameter: Parameter): JsonObject {
-  if (parameter.resource === undefined) throw wrongValue(parameter, 'a resource')
+  if (parameter.resource === undefined) throw wrongValue(parameter, `a resource${adviceOfUrl(parameter)}`)
   return parameter.resource
 }

@@ -53,7 +53,7 @@ export async function neededSystem(scope: TerminologyScope, needed: NeededSystem
   const choice = await preparedChoice(family, { include: needed.version, rules: scope.rules })
   scope.ctx.explain?.step(versionStep(choice, needed.reason))
   if (choice.provider !== undefined) return choice.provider
-  const [id, values] = unknownSystemValues(family, choice.wished, needed.consequence)
+  const [id, values] = unknownSystemValues(family, choice.wished, needed.consequence + unknownReason(family))
   const member = family.unknown || needed.version === undefined ? 'system' : 'version'
   throw refusal(id, values, {
     code: 'not-found',
@@ -88,16 +88,23 @@ export const NOT_EXPANDED = 'the value set cannot be expanded'
 /**
  * Returns the message for an unknown code system or version.
  *
- * @param consequence What is impossible without it.
+ * @param consequence What is impossible without it, perhaps with `unknownReason`.
  */
 export function unknownSystemValues(
   { url: system, versions }: SystemFamily,
   version: string | undefined,
   consequence: string,
 ): readonly [MessageId, MessageValues] {
-  const expansion = consequence === NOT_EXPANDED ? '_EXP' : ''
+  const expansion = consequence.startsWith(NOT_EXPANDED) ? '_EXP' : ''
   if (version === undefined) return [`UNKNOWN_CODESYSTEM${expansion}`, { system, consequence }]
   if (versions.length === 0) return [`UNKNOWN_CODESYSTEM_VERSION${expansion}_NONE`, { system, version, consequence }]
   const known = versions.map(escaped).join(' or ')
   return [`UNKNOWN_CODESYSTEM_VERSION${expansion}`, { system, version, consequence, versions: known }]
+}
+
+/** Returns why a code system may be unknown although something like it exists, to append to a consequence; empty if there is nothing to say. */
+export function unknownReason({ url, supplement, contentless }: SystemFamily): string {
+  if (supplement !== undefined) return ': it is a supplement of another code system'
+  if (contentless === true) return `: the content of its definition is 'not-present'`
+  return url.includes('|') ? ": a system is a url without '|' and version" : ''
 }

@@ -103,6 +103,21 @@ describe('a coding', () => {
     expect(answer.result).toBe(result)
   })
 
+  it.each([
+    ['lists it', { include: [{ system: cs('part'), concept: [{ code: 'x' }, { code: 'y' }] }] }, 'y', true],
+    ['lists it in other letters', { include: [{ system: cs('part'), concept: [{ code: 'Y' }] }] }, 'y', true],
+    ['lists another', { include: [{ system: cs('part'), concept: [{ code: 'x' }] }] }, 'y', false],
+    ['excludes it', { include: [{ system: cs('part') }], exclude: [{ system: cs('part'), concept: [{ code: 'y' }] }] }, 'y', false],
+    ['excludes another', { include: [{ system: cs('part') }], exclude: [{ system: cs('part'), concept: [{ code: 'x' }] }] }, 'y', true],
+    ['filters', { include: [{ system: cs('part'), filter: [{ property: 'concept', op: 'is-a', value: 'x' }] }] }, 'y', false],
+  ])('that a fragment does not have, where a value set %s', async (_, compose, code, expected) => {
+    const part = codeSystem('part', [{ code: 'x' }], { content: 'fragment', caseSensitive: false })
+    const ctx = contextOf(part, valueSet('of-part', compose))
+    const { result, issues } = await validateCode(ctx, { url: vs('of-part'), coding: { system: cs('part'), code } })
+    expect(result).toBe(expected)
+    expect(issues.map(({ messageId }) => messageId)).toContain('UNKNOWN_CODE_IN_FRAGMENT')
+  })
+
   it('is told with system, version, display and what it is normally written as', async () => {
     const { parameter } = await inSet('all', coding({ code: 'lion' }))
     expect(['code', 'system', 'version', 'display', 'inactive', 'status', 'normalized-code'].map(parameter)).toEqual([

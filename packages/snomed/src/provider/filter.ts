@@ -163,10 +163,11 @@ export function expressionTable(index: SnomedIndex): ExpressionTable {
 
 /** True for a code that begins like an expression. Others, such as names of properties, are not worth remembering. */
 function looksLikeOne(code: string): boolean {
-  return /^(?:===|<<<)?\s*[0-9]/.test(code.trimStart()) && /[^0-9]/.test(code)
+  return /^(?:===|<<<)?\s*[0-9]/.test(code) && /[^0-9]/.test(code) && code === code.trimEnd()
 }
 
 function readExpression(index: SnomedIndex, code: string): KnownExpression | string {
+  if (code !== code.trim()) return 'A code does not begin or end with white space'
   if (!looksLikeOne(code)) return 'An expression does not begin like this'
   if (code.length > MAX_LENGTH) return `It is longer than ${MAX_LENGTH} characters`
   try {

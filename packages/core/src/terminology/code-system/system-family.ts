@@ -20,6 +20,8 @@ export interface SystemFamily {
   readonly unknown: boolean
   /** Canonical of a supplement with this url, when there is no code system with it. */
   readonly supplement?: string
+  /** True if only definitions are known whose `content` is `not-present`. */
+  readonly contentless?: boolean
   /** True if the version, or one that matches its wildcards, is known. */
   has(version: string): boolean
   /** Builds the provider for the version while other work runs in between. */
@@ -53,12 +55,14 @@ export async function systemFamily(ctx: OperationContext, url: string, options: 
   const pick = (version: string | undefined): Definition | undefined => (version === undefined ? newest : best(version).definition)
   const versions = once(() => [...systems.flatMap((definition) => definition.version ?? []), ...stored.versions].toSorted(compareVersions))
   const supplement = found.find(isSupplement)
+  const unknown = systems.length === 0 && stored.versions.length === 0 && computed === undefined
   return {
     url,
     get versions() {
       return versions()
     },
-    unknown: systems.length === 0 && stored.versions.length === 0 && computed === undefined,
+    unknown,
+    contentless: unknown && found.some((definition) => contentOf(definition) === 'not-present'),
     has: (version) => pick(version) !== undefined || stored.has(version) || computed?.(version) !== undefined,
     async prepare(version) {
       const definition = pick(version)

@@ -1,5 +1,5 @@
 import { canonicalOf, formatCanonical } from '../../content/index.js'
-import { and, andNot, compacted, gatheredBitmap } from '../../bits/index.js'
+import { and, andNot, bitmapFrom, compacted, gatheredBitmap, members, type Bitmap } from '../../bits/index.js'
 import { CONCEPT_PROPERTIES } from '../code-system/concept-properties.js'
 import type { CodeSystemProvider, ConceptSet } from '../../code-system/index.js'
 import { chooseVersion, type SystemChoice } from '../code-system/system-family.js'
@@ -8,7 +8,7 @@ import { listable } from '../filter/concept-set.js'
 import { conceptsFor } from '../filter/operators.js'
 import type { Pace } from '../../context/index.js'
 import { refusal } from '../messages.js'
-import { NOT_EXPANDED, unknownSystemValues } from '../needed-system.js'
+import { NOT_EXPANDED, unknownReason, unknownSystemValues } from '../needed-system.js'
 import type { TerminologyScope } from '../scope.js'
 import { mapped, type Work } from '../../work/index.js'
 import { coverageOf, createCoverage } from './coverage.js'
@@ -68,7 +68,7 @@ export function* activeCodes(segment: Segment): Work<Segment> {
   return withCodes(segment, andNot(segment.codes, index.inactive()))
 }
 
-/** Removes abstract codes from a segment. */
+/** Removes abstract codes from a segment. The status of a concept is what the code system states, not a supplement, whatever the index finds. */
 export async function selectableCodes(pace: Pace, segment: Segment): Promise<Segment> {
   const { header } = segment.provider
   const index = listable(segment.provider)
@@ -77,10 +77,20 @@ export async function selectableCodes(pace: Pace, segment: Segment): Promise<Seg
   for (const name of new Set([...names, 'notSelectable'])) {
     const build = index.buildValues?.(name)
     if (build !== undefined) await pace.run(build)
-    const abstract = index.values(name).get('true')
-    if (abstract !== undefined) codes = andNot(codes, abstract)
+    const stated = index.values(name).get('true')
+    if (stated !== undefined) codes = andNot(codes, await abstractCodes(pace, segment.provider, and(codes, stated)))
   }
   return withCodes(segment, codes)
+}
+
+async function abstractCodes(pace: Pace, provider: CodeSystemProvider, codes: Bitmap): Promise<Bitmap> {
+  const found: number[] = []
+  for (const concept of members(codes)) {
+    const turn = pace.step()
+    if (turn !== undefined) await turn
+    if (provider.status(concept).abstract) found.push(concept)
+  }
+  return bitmapFrom(found, codes.limit)
 }
 
 const NOT_SELECTABLE = `${CONCEPT_PROPERTIES}#notSelectable`
@@ -189,7 +199,7 @@ function refuseMissing({ missing: [first] }: PartPlan): void {
 function usableProvider(choice: SystemChoice): CodeSystemProvider {
   const { provider, violates, family, wished } = choice
   if (provider === undefined) {
-    const [id, values] = unknownSystemValues(family, wished, NOT_EXPANDED)
+    const [id, values] = unknownSystemValues(family, wished, NOT_EXPANDED + unknownReason(family))
     throw refusal(id, values, { missing: { kind: 'CodeSystem', name: formatCanonical(family.url, wished) } })
   }
   if (violates === undefined) return provider

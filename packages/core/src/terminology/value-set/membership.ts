@@ -188,7 +188,7 @@ function inSystem(asking: Asking, part: PartPlan, bars: MembershipOptions): Memb
   if (provider === undefined) return { state: withoutSystem(part, asking.code, bars), choices: [choice] }
   const concept = provider.find(asking.code.code)
   const tried = { provider, choices: [choice] }
-  if (concept === undefined) return { ...tried, state: isOpen(provider, part) ? 'in' : 'out' }
+  if (concept === undefined) return { ...tried, state: mayHave(provider, part, asking.code) ? 'in' : 'out' }
   return { ...tried, concept, ...selected(provider, part, { concept, bars, holds: asking.holds }) }
 }
 
@@ -224,9 +224,11 @@ function withoutSystem(
   return definition.listed(code) === undefined ? 'out' : 'in'
 }
 
-/** True if unknown codes count: those of a fragment may exist, so they are in a set of all its codes. */
-function isOpen(provider: CodeSystemProvider, { definition }: PartPlan): boolean {
-  return !provider.header.complete && definition.concepts === undefined && definition.filters.length === 0
+/** True if an unknown code counts: one of a fragment may exist, so it is in a set of all its codes, and in a list that names it. */
+function mayHave({ header }: CodeSystemProvider, { definition }: PartPlan, { code }: CodeInQuestion): boolean {
+  if (header.complete || definition.filters.length > 0) return false
+  if (definition.concepts === undefined || definition.listed(code) !== undefined) return true
+  return !header.caseSensitive && definition.concepts.some((listed) => listed.code.toLowerCase() === code.toLowerCase())
 }
 
 function barrier(status: ConceptStatus, { activeOnly, abstract }: MembershipOptions): Membership['barred'] {

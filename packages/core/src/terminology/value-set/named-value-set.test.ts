@@ -18,11 +18,22 @@ const PROFILE = {
     ],
   },
 }
+const DERIVED = {
+  resourceType: 'StructureDefinition',
+  id: 'derived',
+  url: 'http://example.org/sd/derived',
+  status: 'active',
+  baseDefinition: `${PROFILE.url}|1`,
+  differential: { element: [{ id: 'Observation.code', path: 'Observation.code', min: 1 }] },
+}
+const CIRCLE = { ...DERIVED, id: 'circle', url: 'http://example.org/sd/circle', baseDefinition: 'http://example.org/sd/circle' }
 const ctx = createContext({
   storage: memoryStorage([
     { ...codeSystem('living', [{ code: 'cat' }, { code: 'oak' }]), id: 'living' },
     { ...valueSet('pets', { include: [{ system: cs('living'), concept: [{ code: 'cat' }] }] }, { version: '1' }), id: 'pets' },
     PROFILE,
+    DERIVED,
+    CIRCLE,
   ]),
 })
 
@@ -43,6 +54,8 @@ describe('a value set is named', () => {
     ['by the id in the path', {}, 'pets'],
     ['by both', { url: `${vs('pets')}|1` }, 'pets'],
     ['by the path of an element that is bound to it', { context, contextDirection: 'incoming' }],
+    ['by an element that a profile inherits the binding of', { context: `${DERIVED.url}#Observation.code` }],
+    ['by a slice of it', { context: `${DERIVED.url}#Observation.code:wild` }],
     ['by the id of the element', { context: `${PROFILE.url}|1#Observation.code:pet` }],
   ])('%s', async (_, inputs, id) => {
     expect(await expanded(inputs, id)).toEqual(['cat'])
@@ -63,6 +76,7 @@ describe('a value set is named', () => {
     ['a context without StructureDefinition', { context: '#Observation.code' }, undefined, 'parameter-value'],
     ['an element that there is not', { context: `${PROFILE.url}#Observation.value` }, undefined, 'parameter-value'],
     ['an element without binding', { context: `${PROFILE.url}#Observation` }, undefined, 'parameter-value'],
+    ['an element of a definition based on itself', { context: `${CIRCLE.url}#Observation.code` }, undefined, 'parameter-value'],
     ['an unknown StructureDefinition', { context: 'http://example.org/sd/none#Observation.code' }, undefined, 'not-found'],
     ['another version of it', { context: `${PROFILE.url}|2#Observation.code` }, undefined, 'not-found'],
     ['a direction that there is not', { context, contextDirection: 'up' }, undefined, 'parameter-value'],

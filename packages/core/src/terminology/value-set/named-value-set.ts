@@ -1,5 +1,5 @@
 import { formatCanonical, canonicalOf } from '../../content/index.js'
-import { paced, type OperationContext } from '../../context/index.js'
+import { checkpoint, paced, type OperationContext } from '../../context/index.js'
 import { OperationError, quoted } from '../../errors/index.js'
 import { isObject, type JsonObject, objectAt, objectsAt, stringAt } from '../../json/index.js'
 import { valueSetStep } from '../explain/steps.js'
@@ -134,14 +134,37 @@ async function boundValueSet(ctx: OperationContext, context: string): Promise<st
   const definition = await ctx.content.resolve('StructureDefinition', url, version)
   if (definition === undefined)
     throw new OperationError('not-found', `StructureDefinition ${quoted(url)} does not exist.`, { expression: ['context'] })
-  const valueSet = stringAt(objectAt(elementOf(definition.resource, context.slice(mark + 1)), 'binding'), 'valueSet')
+  const valueSet = await bindingIn(ctx, definition.resource, context.slice(mark + 1))
   if (valueSet === undefined) throw unusable(`names no element that is bound to a value set: ${quoted(context)}`)
   return valueSet
+}
+
+/** Finds the binding of an element in a definition, or in those that it is based on, which a differential does not repeat. */
+async function bindingIn(ctx: OperationContext, structure: JsonObject, name: string): Promise<string | undefined> {
+  const seen = new Set<JsonObject>()
+  for (let view: JsonObject | undefined = structure; view !== undefined && !seen.has(view);) {
+    checkpoint(ctx)
+    seen.add(view)
+    const found = stringAt(objectAt(elementOf(view, seen.size === 1 ? name : withoutSlices(name)), 'binding'), 'valueSet')
+    const base = stringAt(view, 'baseDefinition')
+    if (found !== undefined || base === undefined || objectAt(view, 'snapshot') !== undefined) return found
+    const { url, version } = canonicalOf(base)
+    view = (await ctx.content.resolve('StructureDefinition', url, version))?.resource
+  }
+  return undefined
 }
 
 function elementOf(structure: JsonObject, name: string): JsonObject | undefined {
   const elements = ['snapshot', 'differential'].flatMap((view) => objectsAt(objectAt(structure, view), 'element'))
   return elements.find(({ id }) => id === name) ?? elements.find(({ path }) => path === name)
+}
+
+/** Returns the path of an element by its id. */
+function withoutSlices(id: string): string {
+  return id
+    .split('.')
+    .map((step) => step.split(':', 1)[0])
+    .join('.')
 }
 
 function unusable(problem: string): OperationError {
