@@ -23,9 +23,17 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true }))
 
-async function command(...args: string[]): Promise<{ readonly status: number; readonly out: string; readonly err: string }> {
+interface Printed {
+  readonly status: number
+  readonly out: string
+  readonly err: string
+}
+
+const command = (...args: string[]): Promise<Printed> => program('cql', ...args)
+
+async function program(...args: string[]): Promise<Printed> {
   const [out, err]: string[][] = [[], []]
-  const status = await run(['cql', ...args], { out: (line) => out?.push(line), err: (line) => err?.push(line), stdin: async () => '' })
+  const status = await run(args, { out: (line) => out?.push(line), err: (line) => err?.push(line), stdin: async () => '' })
   return { status, out: (out ?? []).join('\n'), err: (err ?? []).join('\n') }
 }
 
@@ -95,5 +103,25 @@ describe('fhir-ops cql', () => {
     const answer = await command(...args)
     expect(answer.status).toBe(status)
     expect(answer.err).toMatch(message)
+  })
+})
+
+describe('fhir-ops evaluate', () => {
+  it('takes parameters in CQL, and leaves out whose evaluation fails', async () => {
+    const text = `library Ward using FHIR version '4.0.1' include FHIRHelpers version '4.0.1' parameter Least Integer context Patient
+define Old: AgeInYearsAt(@2024-01-01) >= Least and Message(true, Patient.gender = 'other', 'x', 'Error', 'refused')`
+    const library = { resourceType: 'Library', id: 'ward', url: 'http://x/Ward', content: [{ contentType: 'text/cql', data: btoa(text) }] }
+    const criteria = { language: 'text/cql-identifier', expression: 'Old' }
+    const group = [{ population: [{ code: { coding: [{ code: 'initial-population' }] }, criteria }] }]
+    const measure = { resourceType: 'Measure', id: 'old', status: 'active', library: [library.url], group }
+    const people = ['1950', '1980', '2000'].map((birthDate) => ({ resourceType: 'Patient', id: `p${birthDate}`, birthDate }))
+    const all = [library, measure, ...people, { resourceType: 'Patient', id: 'odd', birthDate: '1960', gender: 'other' }]
+    const data = join(folder, 'ward.ndjson')
+    await writeFile(data, all.map((resource) => JSON.stringify(resource)).join('\n'))
+    const asked = ['evaluate', 'old', '--period-start', '2024', '--period-end', '2024', '--load', data, '--parameter', 'Least=20 + 20']
+    expect(await program(...asked)).toMatchObject({ status: 1, out: '' })
+    const { status, out, err } = await program(...asked, '--continue')
+    expect([status, out.replaceAll(/ +/g, ' ')]).toEqual([0, 'group 1 initial-population 2'])
+    expect(err).toContain('warning: 1 subject could not be evaluated')
   })
 })

@@ -1,7 +1,7 @@
 import { r4 } from '@fhir-ops/r4'
 import { unitConversion } from '@fhir-ops/registries/ucum'
 import { createContext, forRequest, type Progress } from 'fhir-ops/context'
-import { evaluateMeasure, toMeasureReport } from 'fhir-ops/evaluate'
+import { evaluateMeasure, evaluateMeasurePart, mergeMeasureParts, toMeasureReport } from 'fhir-ops/evaluate'
 import { memoryStorage } from 'fhir-ops/memory'
 import type { MeasureReport } from 'fhir/r4.js'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -610,6 +610,50 @@ it('a subject that cannot be evaluated makes a report of an error, without count
   expect(answer).not.toHaveProperty('group')
   const [outcome] = answer.contained ?? []
   expect(JSON.stringify(outcome)).toContain('Patient/a could not be evaluated')
+})
+
+describe('with `continue`', () => {
+  const kinds = [population('initial-population', 'Everybody'), population('denominator', 'Women'), population('numerator', 'Left')]
+  const failing = measure('proportion', [...kinds, population('numerator-exclusion', 'Wrong')], {
+    supplementalData: [{ id: 'sex', criteria: { language: 'text/cql-identifier', expression: 'Gender' } }],
+  })
+
+  it('subjects that cannot be evaluated count nowhere, and the report names their number', async () => {
+    const answer = await report(failing, { continue: true })
+    expect([answer.status, answer.group?.[0]?.population?.map(({ count }) => count)]).toEqual(['complete', [3, 2, 0, 0]])
+    const outcome = { resourceType: 'OperationOutcome', issue: [{ severity: 'warning' }, { severity: 'warning' }] }
+    expect(answer.contained?.[0]).toMatchObject(outcome)
+    expect(JSON.stringify(answer.contained?.[0])).toMatch(/1 subject could not be evaluated, which no count contains.*Patient\/b could not be evaluated/)
+    const sexes = JSON.stringify(answer.contained?.slice(1).map((one) => ({ ...one, id: undefined })))
+    expect(sexes).toMatch(/"female".*"valueInteger":2.*"male".*"valueInteger":1/)
+  })
+
+  it('all that fail are counted, the first are named, and all others are evaluated', async () => {
+    const others = Array.from({ length: 60 }, (_, at) => patient(`p${at}`, 'female', { active: at % 2 === 0 ? false : true }))
+    const { group, contained } = await report(failing, { continue: true }, others)
+    expect(group?.[0]?.population?.map(({ count }) => count)).toEqual([33, 32, 0, 0])
+    expect(JSON.stringify(contained?.[0])).toContain('31 subjects could not be evaluated')
+    expect(contained?.[0]).toMatchObject({ issue: { length: 21 } })
+  })
+
+  it('parts add up, also to those that failed', async () => {
+    const storage = memoryStorage([library, failing, ...PEOPLE], { indexer: release.indexer })
+    const ctx = createContext({ ...release, types, storage })
+    const input = { measure: 'm', periodStart: '2020', periodEnd: '2020', continue: true }
+    const options = { languages: [cqlLanguage({ translator })] }
+    const parts = await Promise.all([1, 2, 3].map((part) => evaluateMeasurePart(ctx, input, { part, of: 3 }, options)))
+    const whole = await mergeMeasureParts(ctx, input, JSON.parse(JSON.stringify(parts)), options)
+    expect([whole.failed, whole.groups[0]?.populations.map(({ count }) => count)]).toEqual([1, [3, 2, 0, 0]])
+  })
+
+  it('the report of one subject is still one of an error, and searches are refused', async () => {
+    expect((await report(failing, { continue: true, subject: 'Patient/b' })).status).toBe('error')
+    const search = { ...population('initial-population', ''), criteria: { language: 'application/x-fhir-query', expression: 'Patient' } }
+    await expect(report(measure('cohort', [search]), { continue: true })).rejects.toMatchObject({
+      code: 'parameter-unsupported',
+      expression: ['continue'],
+    })
+  })
 })
 
 it('who is not in a population is not asked for what lies within it', async () => {

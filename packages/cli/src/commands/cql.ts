@@ -3,7 +3,7 @@ import { basename, dirname, extname, join } from 'node:path'
 import { evaluateCql, literalText, toParameters, type EvaluateCqlInput, type EvaluateCqlResult, type Value } from '@fhir-ops/cql'
 import { openWorkerTranslator } from '@fhir-ops/cql/node'
 import type { CqlTranslator } from '@fhir-ops/cql/translator'
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import { forRequest, type OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import { objectAt, objectsAt, type JsonObject } from 'fhir-ops/internal/json'
@@ -45,7 +45,7 @@ export function cqlCommand(io: Io): Command {
     .option('--expression <cql>', 'an expression; with a file it may use the library of the file by its name')
     .option('--define <name>', 'definition to evaluate; repeatable (default: all that are public)', repeated)
     .option('--subject <reference>', 'Patient/<id>, the subject of the context')
-    .option('--parameter <name=cql>', "value of a parameter, written in CQL (Factor=3, Name='x'); repeatable", repeated)
+    .addOption(parameterOption())
     .option('--data <file>', 'Bundle, resource or NDJSON file to evaluate over, instead of what is stored')
     .addOption(explain)
     .addOption(coverage)
@@ -54,6 +54,11 @@ export function cqlCommand(io: Io): Command {
     .addOption(jsonOption())
     .addHelpText('after', EXAMPLES)
     .action((file: string | undefined, options: CqlOptions) => runCql(file, options, io))
+}
+
+/** `--parameter`. */
+export function parameterOption(): Option {
+  return new Option('--parameter <name=cql>', "value of a parameter, written in CQL (Factor=3, Name='x'); repeatable").argParser(repeated)
 }
 
 async function runCql(file: string | undefined, options: CqlOptions, io: Io): Promise<void> {
@@ -89,7 +94,7 @@ async function evaluateFile(ctx: OperationContext, file: string | undefined, cal
     library: files.library,
     definitions: define,
     subject,
-    parameters: await parametersOf(ctx, call),
+    parameters: await parameterValues(ctx, call.options.parameter, call.translator),
     data: data === undefined ? undefined : (await readResources(data)).flatMap(resourcesIn),
     explain: call.options.explain !== undefined || call.options.coverage !== undefined,
   }
@@ -140,9 +145,11 @@ function libraryOf(text: string, file: string): JsonObject {
   }
 }
 
-async function parametersOf(
+/** The values of `--parameter`; `undefined` if there are none. */
+async function parameterValues(
   ctx: OperationContext,
-  { options: { parameter = [] }, translator }: CqlCall,
+  parameter: readonly string[] = [],
+  translator: CqlTranslator,
 ): Promise<ReadonlyMap<string, Value> | undefined> {
   const values = new Map<string, Value>()
   for (const text of parameter) {
@@ -155,6 +162,20 @@ async function parametersOf(
     values.set(name.trim(), found.get('return') ?? null)
   }
   return values.size === 0 ? undefined : values
+}
+
+/** The values of `--parameter` as a Parameters resource; `undefined` if there are none. */
+export async function parametersResource(parameter: readonly string[] | undefined, io: Io): Promise<object | undefined> {
+  if (parameter === undefined) return undefined
+  const { ctx, close } = await openEngine({ storage: 'memory', load: [] }, io)
+  const translator = openWorkerTranslator({ model: ctx.types, timeoutMs: PATIENCE_MS })
+  try {
+    const values = await parameterValues(ctx, parameter, translator)
+    return values === undefined ? undefined : toParameters(values, ctx.types)
+  } finally {
+    await translator.close()
+    await close()
+  }
 }
 
 function resourcesIn(resource: JsonObject): readonly JsonObject[] {

@@ -23,6 +23,7 @@ import { checkJson } from '../json-fault.js'
 import type { MeasureThreadData } from '../measure-thread.js'
 import { progressOn } from '../progress.js'
 import { fileText } from '../files.js'
+import { parameterOption, parametersResource } from './cql.js'
 import { checkFiles, clausesOptions, printCoverage, printExplanation, type ClausesOptions } from './clauses-output.js'
 import { measureCommand, withContentOptions, withLanguages } from './measure-command.js'
 import { idOf, PATIENCE_MS, printAnswer } from './run-operation.js'
@@ -35,6 +36,8 @@ interface EvaluateOptions extends ClausesOptions, DivisionOptions {
   readonly subject?: string
   readonly practitioner?: string
   readonly reportType?: 'subject' | 'subject-list' | 'population'
+  readonly continue?: true
+  readonly parameter?: readonly string[]
   readonly json?: true
   readonly watch?: true
 }
@@ -56,6 +59,8 @@ export function evaluateCommand(io: Io): Command {
         'population',
       ]),
     )
+    .option('--continue', 'leave out patients whose evaluation fails, and say how many, instead of counting nobody')
+    .addOption(parameterOption())
     .addOption(explain)
     .addOption(coverage)
     .addOption(
@@ -71,15 +76,16 @@ async function evaluate(measure: string, options: EvaluateOptions, io: Io): Prom
   const { periodStart, periodEnd, subject, practitioner, reportType } = options
   const values = { periodStart, periodEnd, subject, practitioner, reportType }
   const id = idOf('Measure', measure)
-  if (options.watch) return await watch({ measure: id, ...values }, options, io)
+  const more = { continue: options.continue === true, parameters: await parametersResource(options.parameter, io) }
+  if (options.watch) return await watch({ measure: id, ...values, ...more }, options, io)
   if (options.threads !== undefined || options.part !== undefined || options.merge !== undefined)
-    return await printDivided({ measure: id, ...values }, options, io)
+    return await printDivided({ measure: id, ...values, ...more }, options, io)
   checkFiles(options)
   await withLanguages(async (languages) => {
     const outcome: { result?: EvaluateMeasureResult } = {}
     const run: Operation['run'] = async (ctx, request) => {
       const asked = { explain: options.explain !== undefined, coverage: options.coverage !== undefined }
-      outcome.result = await evaluateMeasure(ctx, { ...readEvaluate(request), ...asked }, { languages })
+      outcome.result = await evaluateMeasure(ctx, { ...readEvaluate(request), ...more, ...asked }, { languages })
       return { status: 200, resource: { ...toMeasureReport(outcome.result) } }
     }
     const operation = { ...evaluateMeasureOperation({ languages }), run }
@@ -89,7 +95,7 @@ async function evaluate(measure: string, options: EvaluateOptions, io: Io): Prom
     )
     await printExplanation(outcome.result?.explanation, options, io)
     await printCoverage(outcome.result?.coverage, options, io)
-    if (outcome.result?.failures !== undefined) throw new Exit(1)
+    checkWhole(outcome.result)
   })
 }
 
@@ -101,7 +107,12 @@ async function printDivided(input: EvaluateMeasureInput, options: EvaluateOption
   const report: JsonObject = { ...toMeasureReport(result) }
   if (json) io.out(JSON.stringify(report, null, 2))
   else printCounts(report, io)
-  if (result.failures !== undefined) throw new Exit(1)
+  checkWhole(result)
+}
+
+/** @throws {Exit} if nothing was counted because subjects could not be evaluated. */
+function checkWhole(result: EvaluateMeasureResult | undefined): void {
+  if (result?.failures !== undefined && result.failed === undefined) throw new Exit(1)
 }
 
 /** Prints a report whenever its counts have changed; with `json`, each in one line. */
@@ -122,7 +133,8 @@ async function watch(input: EvaluateMeasureInput, { json, storage, load }: Evalu
 
 function printCounts(report: JsonObject, io: Io): void {
   for (const line of table(objectsAt(report, 'group').flatMap(groupCells))) io.out(line)
-  for (const text of failuresIn(report)) io.err(`error: ${text}`)
+  const severity = report['status'] === 'error' ? 'error' : 'warning'
+  for (const text of failuresIn(report)) io.err(`${severity}: ${text}`)
 }
 
 /** Returns the messages in a report about subjects that could not be evaluated. */

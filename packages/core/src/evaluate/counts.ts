@@ -136,6 +136,8 @@ export interface Counts {
   /** References to the resources that the evaluation of the only subject read. */
   readonly evaluatedResources: readonly string[]
   readonly failures: readonly SubjectFailure[]
+  /** The number of subjects that failed and were left out; absent if failures end the report, or if there are none. */
+  readonly failed: number | undefined
   /** The results of the clauses of libraries; absent unless requested. */
   readonly coverage: Coverage | undefined
 }
@@ -183,6 +185,7 @@ export function mergeCounts(groups: readonly LanguageGroups[], counted: readonly
     ),
     evaluatedResources: [...new Set(all.flatMap(({ counts }) => counts.evaluatedResources ?? []))],
     failures: [...new Map(failures).values()],
+    failed: all.map(({ counts }) => counts.failed).find((failed) => failed !== undefined),
     coverage: mergeCoverage(all.flatMap(({ counts }) => counts.coverage ?? [])),
   }
 }

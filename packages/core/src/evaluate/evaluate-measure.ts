@@ -36,6 +36,11 @@ export interface EvaluateMeasureInput extends ExplainOption {
   readonly parameters?: object | undefined
   /** True to add `coverage` to the result: the results of each clause of the Measure's CQL over all subjects. Default false, which costs nothing. */
   readonly coverage?: boolean | undefined
+  /**
+   * True to count a summary or `subject-list` in spite of subjects whose evaluation fails: they count nowhere, and the result has their number and the first
+   * of them. For Measures whose groups are all in one language that is not a search. Default false: nothing is counted then.
+   */
+  readonly continue?: boolean | undefined
 }
 
 /** What an evaluation checks its input by. */
@@ -48,6 +53,7 @@ export const EVALUATE_INPUT: InputShape = inputShape<EvaluateMeasureInput>({
   reportType: oneOf('subject', 'subject-list', 'population'),
   parameters: OBJECT,
   coverage: FLAG,
+  continue: FLAG,
   explain: FLAG,
 })
 
@@ -119,16 +125,32 @@ export async function prepareRun(ctx: OperationContext, input: EvaluateMeasureIn
   const library = plan.groups.length === 0 ? libraryLanguage(measure, options.languages) : undefined
   checkParameters(input, [...counted.flatMap(({ languages }) => languages), library])
   const { type, ...subjects } = await subjectsAsked(ctx, input, measure)
+  const groups = counted.flatMap(groupsByLanguage)
+  const continues = continuesWith(input, groups) && type !== 'individual'
   const scope = {
     period,
     ...subjects,
     listed: type === 'subject-list' || needsLists(composition),
     individual: type === 'individual',
     coverage: input.coverage,
+    ...(continues && { continues }),
     parameters: isObject(input.parameters) ? input.parameters : undefined,
   }
   await library?.evaluate(ctx, { ...scope, measure, groups: [] })
-  return { measure, composition, groups: counted.flatMap(groupsByLanguage), plans: reportedGroups(plan.groups, composition), scope, type }
+  return { measure, composition, groups, plans: reportedGroups(plan.groups, composition), scope, type }
+}
+
+/**
+ * Whether subjects whose evaluation fails may be left out.
+ *
+ * @throws {OperationError} `parameter-unsupported` if their data would still count: for searches, and for criteria in several languages.
+ */
+function continuesWith(input: EvaluateMeasureInput, groups: readonly LanguageGroups[]): boolean {
+  if (input.continue !== true) return false
+  if (groups.every(({ language }) => language.divides === true) && groups.length < 2) return true
+  throw new OperationError('parameter-unsupported', "'continue' needs a Measure whose criteria are all in CQL or FHIRPath.", {
+    expression: ['continue'],
+  })
 }
 
 type SubjectsAsked = Pick<Scope, 'subjectType' | 'subject' | 'practitioner'> & Pick<MeasureRun, 'type'>
@@ -159,7 +181,7 @@ export async function reportRun(
   counts: Counts,
 ): Promise<EvaluateMeasureResult> {
   const composed: ComposedGroup[] = []
-  for (const composite of counts.failures.length > 0 ? [] : (composition?.composites ?? []))
+  for (const composite of counts.failures.length > 0 && counts.failed === undefined ? [] : (composition?.composites ?? []))
     composed.push({ path: composite.path, group: await compositeGroup(ctx, { composite, counts, listed: type === 'subject-list' }) })
   return resultOf(ctx, { measure, plans, scope, type, counts, composed })
 }

@@ -62,6 +62,13 @@ export function aggregateMethodOf(population: JsonObject): string | undefined {
   return stringAt(extension, 'valueCode') ?? stringAt(extension, 'valueString')
 }
 
+/** Codes of the kinds of populations that a stratifier is for (`cqfm-appliesTo`); none when it does not say. */
+export function appliesToOf(stratifier: JsonObject): readonly string[] {
+  return extensionsOf(stratifier, ['cqfm-appliesTo', 'cqm-appliesTo']).map(
+    (extension) => codeOrText(objectAt(extension, 'valueCodeableConcept')) ?? '',
+  )
+}
+
 /** The improvement notation of a Measure or group, a CodeableConcept. */
 export function notationOf(element: JsonObject): JsonObject | undefined {
   const extension = extensionOf(element, ['cqfm-improvementNotation', 'cqm-improvementNotation'])

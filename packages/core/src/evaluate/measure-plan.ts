@@ -3,6 +3,7 @@ import { objectAt, objectsAt, stringAt, type JsonObject } from '../json/index.js
 import { conceptOf } from './concept.js'
 import {
   aggregateMethodOf,
+  appliesToOf,
   basisOf,
   criteriaReferenceOf,
   evidenceOf,
@@ -100,6 +101,8 @@ export interface Stratifier {
   readonly criteria: readonly StratifierCriterion[]
   /** Whether it has components, whose codes say what their values mean. */
   readonly byComponents: boolean
+  /** Indexes of the populations that it divides, with those within them; all when absent. */
+  readonly appliesTo?: readonly number[]
 }
 
 /** A criterion of a stratifier. */
@@ -195,7 +198,7 @@ function groupPlan(group: JsonObject, { measure, index }: { readonly measure: Js
     populations,
     stratifiers: objectsAt(group, 'stratifier').map((stratifier, i) => {
       const at = { path: `${path}.stratifier[${i}]`, place: `${place}, stratifier ${i + 1}` }
-      return stratifierPlan(stratifier, { ...at, basis: basisOf(group, measure) })
+      return stratifierPlan(stratifier, { ...at, basis: basisOf(group, measure), populations })
     }),
   }
 }
@@ -273,7 +276,7 @@ function populationPlan(population: JsonObject, at: Place): Population {
   }
 }
 
-function stratifierPlan(stratifier: JsonObject, at: Place): Stratifier {
+function stratifierPlan(stratifier: JsonObject, { populations, ...at }: Place & Pick<GroupPlan, 'populations'>): Stratifier {
   const components = objectsAt(stratifier, 'component')
   const byComponents = components.length > 0
   if (byComponents && stratifier['criteria'] !== undefined) {
@@ -284,7 +287,14 @@ function stratifierPlan(stratifier: JsonObject, at: Place): Stratifier {
         componentPlan(component, { ...at, path: `${at.path}.component[${i}]`, place: `${at.place}, component ${i + 1}` }),
       )
     : [criterion(stratifier, at)]
-  return { ...headOf(stratifier), criteria, byComponents }
+  const appliesTo = appliesToOf(stratifier).flatMap((kind) => {
+    const named = populations.flatMap(({ kinds }, index) => (kinds.includes(kind) ? [index] : []))
+    if (named.length > 0) return named
+    throw new OperationError('definition-invalid', `${at.place} applies to ${quoted(kind)}, which is not a population of the group.`, {
+      expression: [`${at.path}.extension`],
+    })
+  })
+  return { ...headOf(stratifier), criteria, byComponents, ...(appliesTo.length > 0 && { appliesTo }) }
 }
 
 function componentPlan(component: JsonObject, at: Place): StratifierCriterion {

@@ -33,6 +33,7 @@ export function readEvaluate(request: OperationRequest): EvaluateMeasureInput {
     ...(parameters !== undefined && { parameters }),
     explain: reader.boolean('_explain'),
     coverage: reader.boolean('_coverage'),
+    continue: reader.boolean('_continue'),
   }
   reader.refuseUnknown()
   return input

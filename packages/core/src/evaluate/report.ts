@@ -36,7 +36,7 @@ import type { Subject } from './subject.js'
 export function toMeasureReport(result: EvaluateMeasureResult): MeasureReport {
   checkResult('evaluateMeasure', result, 'groups')
   const { id, date, type, measure, subject, period, improvementNotation, groups, explanation, failures = [] } = result
-  const contained: (List | Observation | OperationOutcome)[] = failures.length === 0 ? [] : [outcomeOfFailures(failures)]
+  const contained: (List | Observation | OperationOutcome)[] = failures.length === 0 ? [] : [outcomeOfFailures(failures, result.failed)]
   const group = groups.map((one) => groupOf(one, contained))
   const supplements = (result.supplements ?? []).map((one, index) => supplementOf(one, { index, result }))
   contained.push(...supplements.flatMap(({ observations }) => observations))
@@ -54,7 +54,7 @@ export function toMeasureReport(result: EvaluateMeasureResult): MeasureReport {
     meta: { versionId: '1', lastUpdated: date },
     ...(contained.length > 0 && { contained }),
     ...(extension.length > 0 && { extension }),
-    status: failures.length > 0 ? 'error' : 'complete',
+    status: failures.length > 0 && result.failed === undefined ? 'error' : 'complete',
     type,
     measure,
     ...(about.subject !== undefined && { subject: about.subject }),
@@ -66,16 +66,16 @@ export function toMeasureReport(result: EvaluateMeasureResult): MeasureReport {
   }
 }
 
-/** Names the subjects that could not be evaluated, because of which nothing was counted. */
-function outcomeOfFailures(failures: readonly SubjectFailure[]): OperationOutcome {
+/** Names the subjects that could not be evaluated: because of them nothing was counted, or, if they were left out, their number. */
+function outcomeOfFailures(failures: readonly SubjectFailure[], failed: number | undefined): OperationOutcome {
+  const severity = failed === undefined ? 'error' : 'warning'
+  const texts = failures.map(({ subject, message }) => `${subject} could not be evaluated: ${message}`)
+  const all =
+    failed === undefined ? [] : [`${failed} ${failed === 1 ? 'subject' : 'subjects'} could not be evaluated, which no count contains.`]
   return {
     resourceType: 'OperationOutcome',
     id: 'failures',
-    issue: failures.map(({ subject, message }) => ({
-      severity: 'error',
-      code: 'processing',
-      details: { text: `${subject} could not be evaluated: ${message}` },
-    })),
+    issue: [...all, ...texts].map((text) => ({ severity, code: 'processing', details: { text } })),
   }
 }
 

@@ -8,6 +8,7 @@ import type { CountedSupplement, Counts } from './counts.js'
 import { canonicalOfMeasure } from './find-measure.js'
 import { NO_COUNTS, type GroupCounts, type Scope, type SubjectFailure, type SupplementValues } from './languages/index.js'
 import type { ComponentName, Criterion, GroupPlan, Population, Stratifier } from './measure-plan.js'
+import { membershipsOf } from './membership.js'
 import type { Period } from './period.js'
 import type { Stratum, Tally } from './tally.js'
 import type { Subject } from './subject.js'
@@ -34,8 +35,13 @@ export interface EvaluateMeasureResult extends Explained {
   readonly supplements?: readonly EvaluatedSupplement[]
   /** References (`Encounter/e1`) to the resources that the evaluation of one subject read, if the language records them. */
   readonly evaluatedResources?: readonly string[]
-  /** The first subjects that could not be evaluated, with the reasons. If there are any, nothing was counted. Absent when there are none. */
+  /**
+   * The first subjects that could not be evaluated, with the reasons. If there are any, nothing was counted, unless the input has `continue`. Absent when
+   * there are none.
+   */
   readonly failures?: readonly SubjectFailure[]
+  /** With the input `continue`: the number of subjects that could not be evaluated, who count nowhere. Absent when there are none. */
+  readonly failed?: number
   /** The results of each clause of the Measure's CQL over all subjects, if the input requested it. */
   readonly coverage?: Coverage
 }
@@ -139,8 +145,8 @@ export interface ComposedGroup {
 export function resultOf(ctx: OperationContext, { measure, plans, scope, type, counts, composed }: Evaluation): EvaluateMeasureResult {
   const { period, subject } = scope
   const improvementNotation = conceptOf(objectAt(measure, 'improvementNotation'))
-  const { failures, evaluatedResources, coverage } = counts
-  const isWhole = failures.length === 0
+  const { failures, failed, evaluatedResources, coverage } = counts
+  const isWhole = failures.length === 0 || failed !== undefined
   const listed = type === 'subject-list'
   const groups = isWhole ? plans.map((plan) => groupOf(plan, counts.groups.get(plan) ?? NO_COUNTS, listed)) : []
   const supplements = isWhole ? counts.supplements.map((one) => supplementOf(one, measure)) : []
@@ -157,6 +163,7 @@ export function resultOf(ctx: OperationContext, { measure, plans, scope, type, c
     ...(supplements.length > 0 && { supplements }),
     ...(evaluatedResources.length > 0 && { evaluatedResources }),
     ...(failures.length > 0 && { failures }),
+    ...(failed !== undefined && { failed }),
     ...(coverage !== undefined && { coverage }),
   }
 }
@@ -186,7 +193,10 @@ function groupOf(group: GroupPlan, counts: GroupCounts, listed: boolean): Evalua
   const improvementNotation = conceptOf(group.improvementNotation)
   const stratifierOf = (stratifier: Stratifier, index: number): EvaluatedStratifier => ({
     ...headOf(stratifier),
-    strata: (strata[index] ?? []).map((stratum) => ({ ...valuesOf(stratifier, stratum), ...stratumPopulationsOf(group, stratum, listed) })),
+    strata: (strata[index] ?? []).map((stratum) => ({
+      ...valuesOf(stratifier, stratum),
+      ...stratumPopulationsOf(dividedBy(group, stratifier), stratum, listed),
+    })),
   })
   return {
     ...headOf(group),
@@ -226,12 +236,33 @@ function populationsOf(
  * The populations of a stratum. Ids of elements are unique in a resource, so those of the group's populations are repeated only if their codes do not
  * distinguish them.
  */
-function stratumPopulationsOf(group: GroupPlan, stratum: Tallied, listed: boolean): EvaluatedPopulations {
-  const { populations, ...others } = populationsOf(group, stratum, listed)
+function stratumPopulationsOf({ group, isDivided }: DividedGroup, stratum: Tallied, listed: boolean): EvaluatedPopulations {
+  const { populations: all, ...scored } = populationsOf(group, stratum, listed)
+  const others = group.populations.every((population, index) => isDivided(index) || !isScored(population)) ? scored : {}
   const kindOf = (index: number): string | undefined => group.populations[index]?.kinds[0]
   const isOnly = (index: number): boolean =>
     kindOf(index) !== undefined && group.populations.filter(({ kinds }) => kinds[0] === kindOf(index)).length === 1
-  return { ...others, populations: populations.map(({ id, ...one }, index) => (id === undefined || isOnly(index) ? one : { id, ...one })) }
+  const populations = all.map(({ id, ...one }, index) => (id === undefined || isOnly(index) ? one : { id, ...one }))
+  return { ...others, populations: populations.filter((_, index) => isDivided(index)) }
+}
+
+interface DividedGroup {
+  readonly group: GroupPlan
+  /** Whether the strata have the population with this index. */
+  readonly isDivided: (index: number) => boolean
+}
+
+/** The populations that a stratifier divides: those that it says, and those within them. */
+function dividedBy(group: GroupPlan, { appliesTo }: Stratifier): DividedGroup {
+  if (appliesTo === undefined) return { group, isDivided: () => true }
+  const memberships = membershipsOf(group, 'allowed')
+  const isWithin = (index: number): boolean => memberships[index]?.all.some((around) => appliesTo.includes(around)) ?? false
+  return { group, isDivided: (index) => appliesTo.includes(index) || isWithin(memberships[index]?.observed ?? index) }
+}
+
+/** Whether a score is computed from the population, which excludes all initial populations. */
+function isScored({ kinds }: Population): boolean {
+  return !kinds.includes('initial-population')
 }
 
 interface Head {

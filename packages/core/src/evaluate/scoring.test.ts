@@ -3,10 +3,11 @@ import type { JsonObject } from '../json/index.js'
 import { basis, countsOf, measure, population, reportOf, scoring, wardContext } from './ward.fixture.js'
 
 describe('scoring', () => {
-  const proportion = (over: object = {}): JsonObject =>
+  const proportion = (over: object = {}, ofGroup: object = {}): JsonObject =>
     measure(
       [
         {
+          ...ofGroup,
           population: [
             population('initial-population', 'Patient'),
             population('denominator', 'Patient?gender=female'),
@@ -23,6 +24,24 @@ describe('scoring', () => {
     const { group = [] } = await reportOf(wardContext([proportion()]))
     expect(group[0]?.population?.map((one) => one.count)).toEqual([4, 3, 1, 1, 1])
     expect(group[0]?.measureScore).toEqual({ value: 1 })
+  })
+
+  test.each<[string, readonly (number | undefined)[], number | undefined]>([
+    ['initial-population', [3, 3, 1, 1, 1], 1],
+    ['denominator', [3, 1, 1, 1], 1],
+    ['numerator', [1], undefined],
+  ])('a stratifier that applies to the %s divides that and what is within it', async (kind, counts, score) => {
+    const url = 'http://hl7.org/fhir/uv/cqm/StructureDefinition/cqm-appliesTo'
+    const extension = [{ url, valueCodeableConcept: { coding: [{ code: kind }] } }]
+    const stratifier = [{ extension, criteria: { language: 'application/x-fhir-query', expression: 'Patient?gender=female' } }]
+    const { group: [reported] = [] } = await reportOf(wardContext([proportion({}, { stratifier })]))
+    const [stratum] = reported?.stratifier?.[0]?.stratum ?? []
+    expect([stratum?.population?.map(({ count }) => count), stratum?.measureScore?.value]).toEqual([counts, score])
+    const other = [{ url, valueCodeableConcept: { coding: [{ code: 'measure-population' }] } }]
+    await expect(reportOf(wardContext([proportion({}, { stratifier: [{ ...stratifier[0], extension: other }] })]))).rejects.toMatchObject({
+      code: 'definition-invalid',
+      expression: ['Measure.group[0].stratifier[0].extension'],
+    })
   })
 
   test('proportion of subjects, over resources of several types', async () => {

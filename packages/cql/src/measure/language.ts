@@ -184,9 +184,9 @@ async function countsOf(ctx: OperationContext, work: MeasureWork, evaluation: Ev
   const { refresh, left } = evaluation
   const read = new Set<string>()
   await addKept(ctx, work, refresh)
-  const failures = await addEvaluated(ctx, work, { ...evaluation, read })
+  const { failures, failed } = await addEvaluated(ctx, work, { ...evaluation, read })
   // After the maximum number of failures, the other subjects were not evaluated.
-  if (failures.length < MAX_FAILURES) refresh?.kept.complete()
+  if (scope.continues === true || failures.length < MAX_FAILURES) refresh?.kept.complete()
   refresh?.done()
   return {
     groups: groups.map(({ total }) => total.counts()),
@@ -194,6 +194,7 @@ async function countsOf(ctx: OperationContext, work: MeasureWork, evaluation: Ev
     ...(scope.part !== undefined && { sums: sumsOf(work, left) }),
     ...(scope.individual === true && { evaluatedResources: [...read] }),
     failures,
+    ...(scope.continues === true && failed > 0 && { failed }),
   }
 }
 
@@ -229,11 +230,18 @@ interface Adding extends Evaluation {
   readonly read: Set<string>
 }
 
-/** Evaluates subjects and adds them up, until the maximum number of failures is reached. */
-async function addEvaluated(ctx: OperationContext, work: MeasureWork, adding: Adding): Promise<readonly SubjectFailure[]> {
+/** Subjects that could not be evaluated: the first, and how many. */
+interface Failures {
+  readonly failures: readonly SubjectFailure[]
+  readonly failed: number
+}
+
+/** Evaluates subjects and adds them up, until the maximum number of failures is reached; if failures are left out, all. */
+async function addEvaluated(ctx: OperationContext, work: MeasureWork, adding: Adding): Promise<Failures> {
   const { maxSteps, left, kept, refresh, afterSubject, read } = adding
   const evaluateSubject = subjectEvaluator(ctx, work, { maxSteps, read })
   const failures: SubjectFailure[] = []
+  let failed = 0
   const pace = createPace(ctx)
   const ids = (await partIds(ctx, work, left)) ?? refresh?.ids ?? 'all'
   const total = ctx.onProgress === undefined ? undefined : await subjectCount(ctx, work, ids)
@@ -247,11 +255,12 @@ async function addEvaluated(ctx: OperationContext, work: MeasureWork, adding: Ad
       const evaluated = attempt(() => evaluateSubject(subject), subjectError)
       const outcome = isPending(evaluated) ? await evaluated : evaluated
       const failure = addOutcome(work, refresh, { subject, outcome })
-      if (failure !== undefined) failures.push(failure)
+      if (failure !== undefined) failed += 1
+      if (failure !== undefined && failed <= MAX_FAILURES) failures.push(failure)
       if (afterSubject !== undefined) await afterSubject(subject, 'contribution' in outcome ? outcome.contribution.results : undefined)
-      if (failures.length === MAX_FAILURES) return failures
+      if (failed === MAX_FAILURES && work.scope.continues !== true) return { failures, failed }
     }
-  return failures
+  return { failures, failed }
 }
 
 /** The error of a subject that cannot be evaluated. @throws any other error. */

@@ -38,6 +38,8 @@ export interface Scope {
   readonly individual?: boolean | undefined
   /** Whether the results of the clauses of its libraries are counted. */
   readonly coverage?: boolean | undefined
+  /** Whether subjects whose evaluation fails count nowhere, instead of ending the report. */
+  readonly continues?: boolean | undefined
   /** Values for parameters of the Measure's libraries, as a Parameters resource. */
   readonly parameters?: JsonObject | undefined
   /** Data to report besides the populations, as far as it is in this language. */
@@ -56,8 +58,10 @@ export interface MeasureCounts {
   readonly supplements?: readonly SupplementValues[] | undefined
   /** References to the resources that the evaluation of the only subject read. */
   readonly evaluatedResources?: readonly string[] | undefined
-  /** Subjects that could not be evaluated. If there are any, the counts are not reported. */
+  /** The first subjects that could not be evaluated. If there are any, the counts are only reported if `scope.continues`. */
   readonly failures?: readonly SubjectFailure[] | undefined
+  /** With `scope.continues`: the number of subjects that could not be evaluated, if there are any. */
+  readonly failed?: number | undefined
   /** The results of the clauses of libraries, if `scope.coverage` requests them. */
   readonly coverage?: Coverage | undefined
   /** The counts of the subjects in `scope.part`, to which those of other parts can be added. */

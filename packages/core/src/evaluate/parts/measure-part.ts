@@ -60,15 +60,15 @@ function checkDivisible({ coverage, explain }: EvaluateMeasureInput, { scope }: 
 }
 
 /** The counts without the causes of failures, which some messages between threads cannot carry. */
-function countsIn({ groups, supplements, failures: all = [], sums }: MeasureCounts): CountsOfPart {
-  const failures = all.map(({ subject, message }) => ({ subject, message }))
-  return sums === undefined ? { groups, ...(supplements !== undefined && { supplements }), failures } : { sums, failures }
+function countsIn({ groups, supplements, failures: all = [], failed, sums }: MeasureCounts): CountsOfPart {
+  const failures = { failures: all.map(({ subject, message }) => ({ subject, message })), ...(failed !== undefined && { failed }) }
+  return sums === undefined ? { groups, ...(supplements !== undefined && { supplements }), ...failures } : { sums, ...failures }
 }
 
 /** Identifies the evaluation, so that parts of other evaluations are not merged. */
-function nameOf({ measure, composition, scope: { period, subject, practitioner, parameters }, type }: MeasureRun): string {
+function nameOf({ measure, composition, scope: { period, subject, practitioner, parameters, continues }, type }: MeasureRun): string {
   const components = (composition?.composites ?? []).flatMap((composite) => composite.components.map((component) => component.measure))
-  const all = JSON.stringify([measure, components, subject, practitioner, parameters])
+  const all = JSON.stringify([measure, components, subject, practitioner, parameters, continues])
   return `${canonicalOfMeasure(measure)}, ${period.start} to ${period.end}, ${type} (${hashOf(all).toString(16)})`
 }
 
@@ -113,6 +113,7 @@ function merged(
     .toSorted((one, other) => compareText(one.subject, other.subject))
     .slice(0, MAX_FAILURES)
   const sums = counts.flatMap((one) => one.sums ?? [])
+  const failed = counts.reduce((sum, one) => sum + (one.failed ?? 0), 0)
   const [whole] = counts
   if (sums.length === 0) return { groups: whole?.groups ?? [], supplements: whole?.supplements, failures }
   checkSums(sums, { groups: groups.length, supplements: supplements.length })
@@ -128,6 +129,7 @@ function merged(
       return { values: total.values(), resources: [] }
     }),
     failures,
+    ...(failed > 0 && { failed }),
   }
 }
 

@@ -29,6 +29,7 @@ export interface CountsOfPart {
   readonly groups?: readonly GroupCounts[]
   readonly supplements?: readonly SupplementValues[] | undefined
   readonly failures: readonly SubjectFailure[]
+  readonly failed?: number
 }
 
 /**
@@ -76,6 +77,7 @@ function isCounts(value: unknown): value is CountsOfPart {
   const { sums, groups, supplements } = value
   return (
     isListOf(value['failures'], isFailure) &&
+    (value['failed'] === undefined || isCount(value['failed'])) &&
     (sums === undefined ? isListOf(groups, isGroupCounts) : isSums(sums)) &&
     (supplements === undefined || isListOf(supplements, isSupplement))
   )
