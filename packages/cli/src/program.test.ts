@@ -197,6 +197,7 @@ describe('wrong use', () => {
     ['a token of nobody', ['token', 'create', '--storage', 'sqlite:nothing.db', '--user', ''], 2, 'visible ASCII'],
     ['a token about no patient', ['token', 'create', '--storage', 'sqlite:nothing.db', '--patient', 'a/b'], 2, 'id of a Patient'],
     ['an address with a query', ['serve', '--base-url', 'https://x.example/?a=1'], 2, 'without user, query'],
+    ['the address of FHIR itself', ['serve', '--base-url', 'https://x.example/fhir/R4'], 2, 'above /fhir/R4'],
     ['an issuer that anybody can listen to', ['serve', '--port', '0', '--issuer', 'http://x.example', '--audience', 'a'], 2, 'https'],
     [
       'an unknown operation',

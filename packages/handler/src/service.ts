@@ -165,7 +165,10 @@ function baseUrlOf(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   const isPlain = url !== undefined && /^https?:$/.test(url.protocol) && [url.search, url.hash, url.username, url.password].join('') === ''
   if (!isPlain) throw new TypeError('baseUrl must be an http or https address without query, fragment and user.')
-  return text.endsWith('/') ? text.slice(0, -1) : text
+  const base = text.endsWith('/') ? text.slice(0, -1) : text
+  if (base.endsWith(FHIR_PATH))
+    throw new TypeError(`baseUrl must be the address above ${FHIR_PATH}, which the handler adds: '${base.slice(0, -FHIR_PATH.length)}'.`)
+  return base
 }
 
 function segmentsOf(path: string): readonly string[] {

@@ -321,6 +321,7 @@ describe('options that cannot be', () => {
     ['another policy', { baseUrl: 'http://x', defaultPolicy: 'allow' }],
     ['no address', { baseUrl: '/base', defaultPolicy: 'deny' }],
     ['an address with a query', { baseUrl: 'http://x/?a', defaultPolicy: 'deny' }],
+    ['the address of FHIR below it', { baseUrl: 'http://x/fhir/R4/', defaultPolicy: 'deny' }],
     ['an address with a password', { baseUrl: 'http://:secret@x', defaultPolicy: 'deny' }],
     ['an address of another kind', { baseUrl: 'file:///x', defaultPolicy: 'deny' }],
     ['a realm with a quote', { baseUrl: 'http://x', defaultPolicy: 'deny', realm: '"' }],

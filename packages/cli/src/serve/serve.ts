@@ -57,7 +57,9 @@ export async function serve(options: ServeOptions, io: Io): Promise<RunningServe
   }
 }
 
-function checkDoors({ host, open = false, devToken, cors = [], corsCredentials = false }: ServeOptions): void {
+function checkDoors({ host, open = false, devToken, cors = [], corsCredentials = false, baseUrl }: ServeOptions): void {
+  if (baseUrl !== undefined && /\/fhir\/R4\/?$/.test(baseUrl))
+    throw new OperationError('parameter-value', '--base-url must be the address above /fhir/R4, which is added to it.')
   if (corsCredentials && (cors.length === 0 || cors.includes('*')))
     throw new OperationError('parameter-value', '--cors-credentials needs --cors with origins by name, not *.')
   if ((open || devToken !== undefined) && !LOOPBACK.has(host))

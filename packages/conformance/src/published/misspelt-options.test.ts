@@ -70,7 +70,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   cqlLanguage: { make: cqlLanguage },
   cqlOperations: { make: cqlOperations },
   evaluateMeasureOperation: { make: evaluateMeasureOperation },
-  createHandler: { make: createHandler, options: { context, sessions, baseUrl: 'http://x/fhir/R4', defaultPolicy: 'deny' } },
+  createHandler: { make: createHandler, options: { context, sessions, baseUrl: 'http://x', defaultPolicy: 'deny' } },
   createIndexer: { make: createIndexer, before: [{}] },
   createLiveMeasure: { make: createLiveMeasure, before: [context, { measure: 'm', periodStart: '2026', periodEnd: '2026' }] },
   createMcpHandler: { make: createMcpHandler, options: { context, handler: () => {}, baseUrl: 'http://x' } },

@@ -513,3 +513,11 @@ describe('a misspelt name', () => {
     await expect(parse('Observation?subject:Patient._cuont=1')).rejects.toThrow(/\.$/)
   })
 })
+
+it('a text instead of pairs is refused with what makes pairs of it', async () => {
+  const given: unknown[] = ['Patient', 'name=x', { parameters }]
+  await expect(Reflect.apply(parseSearch, undefined, given)).rejects.toMatchObject({
+    code: 'parameter-value',
+    message: "pairs is the text 'name=x', of which new URLSearchParams makes pairs.",
+  })
+})

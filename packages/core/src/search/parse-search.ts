@@ -31,6 +31,7 @@ export async function parseSearch(type: string, pairs: Iterable<SearchPair>, opt
 export async function parseSeveral(types: readonly string[], pairs: Iterable<SearchPair>, options: SearchOptions): Promise<ParsedSeveral> {
   const wrong = types.find((type) => !isResourceType(type))
   if (wrong !== undefined) throw new OperationError('search-invalid', `${quoted(wrong)} is not a resource type.`)
+  if (typeof pairs === 'string') throw notPairs(pairs)
   const all = [...pairs]
   const most = options.maxParameters ?? SEARCH_BOUNDS.parameters
   if (all.length > most) throw overBound(most, 'parameters')
@@ -46,6 +47,11 @@ export async function parseSeveral(types: readonly string[], pairs: Iterable<Sea
   const bounded = boundedQuestions(options)
   for (const type of types) queries.push({ type, where: await conditionOf(type, parameters, bounded), ...common })
   return { queries, ...shown }
+}
+
+/** The error for a search in plain JavaScript whose parameters are not decoded. */
+function notPairs(text: string): OperationError {
+  return new OperationError('parameter-value', `pairs is the text ${quoted(text)}, of which new URLSearchParams makes pairs.`)
 }
 
 async function conditionOf(type: string, parameters: readonly SearchPair[], options: SearchOptions): Promise<Condition> {
