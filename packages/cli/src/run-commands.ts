@@ -98,7 +98,8 @@ function checkOptionNames(root: Command, args: readonly string[]): void {
 const CONFIG_FILE = 'fhir-ops.config.json'
 
 /** True if there is a file with options, or if one is named. */
-export function mayHaveConfig(named: string | undefined = process.env['FHIR_OPS_CONFIG']): boolean {
+export function mayHaveConfig(): boolean {
+  const named = process.env['FHIR_OPS_CONFIG']
   return named === undefined ? existsSync(CONFIG_FILE) : named !== ''
 }
 
@@ -107,7 +108,8 @@ export function mayHaveConfig(named: string | undefined = process.env['FHIR_OPS_
  *
  * @throws {OperationError} `parameter-value` if it is not UTF-8, and if the file in `$FHIR_OPS_CONFIG` cannot be read.
  */
-function configFile(named: string | undefined = process.env['FHIR_OPS_CONFIG']): ConfigFile | undefined {
+function configFile(): ConfigFile | undefined {
+  const named = process.env['FHIR_OPS_CONFIG']
   const file = named ?? CONFIG_FILE
   if (file === '') return undefined
   try {

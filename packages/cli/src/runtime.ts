@@ -46,7 +46,8 @@ function isAllocatorSet(env: NodeJS.ProcessEnv): boolean {
  * (`NODE_COMPILE_CACHE`) or disabled the cache (`NODE_DISABLE_COMPILE_CACHE`), or if there is no folder to which nobody else can write, because its
  * content is executed.
  */
-export function keepCompiledCode(env: NodeJS.ProcessEnv = process.env): void {
+export function keepCompiledCode(): void {
+  const { env } = process
   if (env['NODE_COMPILE_CACHE'] !== undefined || env['NODE_DISABLE_COMPILE_CACHE'] !== undefined) return
   const folder = ownFolder(env)
   if (folder !== undefined) nodeModule.enableCompileCache(folder)

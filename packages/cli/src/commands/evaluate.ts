@@ -25,20 +25,13 @@ import { progressOn } from '../progress.js'
 import { fileText } from '../files.js'
 import { parameterOption, parametersResource } from './cql.js'
 import { checkFiles, clausesOptions, printCoverage, printExplanation, type ClausesOptions } from './clauses-output.js'
-import { measureCommand, withContentOptions, withLanguages } from './measure-command.js'
+import { measureCommand, withContentOptions, withLanguages, type MeasureOptions } from './measure-command.js'
 import { idOf, PATIENCE_MS, printAnswer } from './run-operation.js'
 
-interface EvaluateOptions extends ClausesOptions, DivisionOptions {
-  readonly storage: string
-  readonly load: readonly string[]
-  readonly periodStart: string
-  readonly periodEnd: string
-  readonly subject?: string
-  readonly practitioner?: string
+interface EvaluateOptions extends MeasureOptions, ClausesOptions, DivisionOptions {
   readonly reportType?: 'subject' | 'subject-list' | 'population'
   readonly continue?: true
   readonly parameter?: readonly string[]
-  readonly json?: true
   readonly watch?: true
 }
 

@@ -24,6 +24,17 @@ export function measureCommand(name: string, description: string): Command {
     .addHelpText('after', `\nExample:\n  fhir-ops ${name} ${SAMPLE_MEASURE}`)
 }
 
+/** Options of a command about a Measure over stored content. */
+export interface MeasureOptions {
+  readonly storage: string
+  readonly load: readonly string[]
+  readonly periodStart: string
+  readonly periodEnd: string
+  readonly subject?: string
+  readonly practitioner?: string
+  readonly json?: true
+}
+
 /** Adds the options of every command over stored content. */
 export function withContentOptions(command: Command): Command {
   return command.addOption(storageOption()).addOption(loadOption()).addOption(jsonOption())

@@ -10,7 +10,7 @@ import { checkJson, parsedJson } from '../json-fault.js'
 import { withProgress } from '../progress.js'
 import { fileText } from '../files.js'
 import { SAMPLE_PATH } from '../own-files.js'
-import { measureCommand, PERIOD_DATE, SAMPLE_MEASURE, withContentOptions, withLanguages } from './measure-command.js'
+import { measureCommand, PERIOD_DATE, SAMPLE_MEASURE, withContentOptions, withLanguages, type MeasureOptions } from './measure-command.js'
 import { checkIsKept, jsonOption, storageOption } from './options.js'
 import { idOf, operationNamed, parametersAt, printAnswer } from './run-operation.js'
 
@@ -70,15 +70,8 @@ function pathText(filter: JsonObject): string {
   return stringAt(filter, 'path') ?? stringAt(filter, 'searchParam') ?? ''
 }
 
-interface CollectOptions {
-  readonly storage: string
-  readonly load: readonly string[]
-  readonly periodStart: string
-  readonly periodEnd: string
-  readonly subject?: string
-  readonly practitioner?: string
+interface CollectOptions extends MeasureOptions {
   readonly lastReceivedOn?: string
-  readonly json?: true
 }
 
 /** `fhir-ops collect-data`. */

@@ -3,8 +3,8 @@ import { OperationError } from 'fhir-ops/errors'
 import { isPlainAddress } from '../storage.js'
 
 /** `--storage`, with the same meaning in every command. */
-export function storageOption(standard = 'memory'): Option {
-  return new Option('--storage <storage>', 'memory, sqlite:FILE, postgres:URL or http:URL').default(standard)
+export function storageOption(): Option {
+  return new Option('--storage <storage>', 'memory, sqlite:FILE, postgres:URL or http:URL').default('memory')
 }
 
 /** For commands that store something. @throws {OperationError} `parameter-value` for memory, whose content would be lost. */

@@ -17,8 +17,9 @@ const DAY_MS = 86_400_000
 const LIFETIME_MS = 30 * DAY_MS
 
 /** Accepts a fixed text as the token of the demo user, with all scopes. Each start of the server creates a new session. */
-export function devTokenVerifier(token: string, startedAt: number = Date.now()): TokenVerifier {
+export function devTokenVerifier(token: string): TokenVerifier {
   const { sub, ...claims } = DEMO_USER
+  const startedAt = Date.now()
   const session = {
     issuer: 'fhir-ops serve --dev-token',
     sub,

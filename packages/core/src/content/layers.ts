@@ -31,7 +31,7 @@ export function requestLayer(resources: readonly JsonObject[]): ContentLayer {
  * @param name Identifies the storage in cache keys; storages that share a cache need different names.
  * @param parsed Parses a stored resource; by default in one go.
  */
-export function storageLayer(storage: Storage, name = 'storage', parsed: Parser = ({ resource }) => resource): ContentLayer {
+export function storageLayer(storage: Storage, name: string, parsed: Parser = ({ resource }) => resource): ContentLayer {
   /** Definitions with long texts, which would otherwise be parsed at every search. */
   const known = new WeakMap<StoredResource, Definition>()
   const storedDefinition = async (stored: StoredResource): Promise<Definition | undefined> => {

@@ -20,7 +20,7 @@ export {
 } from './model.js'
 export { childSlots, isEmpty, pathOf, pushAllChildren, pushChildren, pushSlot, rootNode, type FhirNode, type NodeSink } from './node.js'
 export { callProblem } from './functions/registry.js'
-export { unitProduct, type Quantity, type UnitConversion } from './quantity.js'
+export { CALENDAR_OF_UCUM, calendarUnit, definiteUnit, ucumUnit, unitProduct, type Quantity, type UnitConversion } from './quantity.js'
 export { addDuration, temporalOf, temporalText, type Temporal, type TemporalKind } from './temporal.js'
 export { systemTypeOf, toSystem } from './to-system.js'
 export { textOfValue } from './functions/conversion.js'

@@ -10,7 +10,8 @@ export interface Quantity {
 /** Returns the factor that converts values in the unit `from` to the unit `to`; `undefined` when the units cannot be compared. */
 export type UnitConversion = (from: string, to: string) => number | undefined
 
-const CALENDAR_TO_UCUM: ReadonlyMap<string, string> = new Map([
+/** Calendar durations of definite length, with their units in UCUM. */
+const DEFINITE: ReadonlyMap<string, string> = new Map([
   ['week', 'wk'],
   ['day', 'd'],
   ['hour', 'h'],
@@ -18,6 +19,17 @@ const CALENDAR_TO_UCUM: ReadonlyMap<string, string> = new Map([
   ['second', 's'],
   ['millisecond', 'ms'],
 ])
+
+/** Calendar durations whose length depends on the calendar, with the units of UCUM that come nearest. */
+const INDEFINITE: ReadonlyMap<string, string> = new Map([
+  ['year', 'a'],
+  ['month', 'mo'],
+])
+
+/** Calendar durations by the units of UCUM that are taken for them. */
+export const CALENDAR_OF_UCUM: ReadonlyMap<string, string> = new Map(
+  [...INDEFINITE, ...DEFINITE].map(([calendar, ucum]) => [ucum, calendar]),
+)
 
 const MS_PER_UNIT: ReadonlyMap<string, number> = new Map([
   ['wk', 604_800_000],
@@ -33,7 +45,7 @@ const MONTHS_PER_UNIT: ReadonlyMap<string, number> = new Map([
   ['month', 1],
 ])
 
-const CALENDAR_UNITS: ReadonlySet<string> = new Set(['year', 'month', ...CALENDAR_TO_UCUM.keys()])
+const CALENDAR_UNITS: ReadonlySet<string> = new Set(CALENDAR_OF_UCUM.values())
 
 /** Returns the calendar duration that a word names, in the singular; `undefined` for any other word. */
 export function calendarUnit(word: string): string | undefined {
@@ -95,18 +107,19 @@ export function unitOfProduct(left: string, right: string, sign: 1 | -1): string
   return left.length + right.length > MAX_UNIT ? undefined : unitProduct(ucumUnit(left), ucumUnit(right), sign)
 }
 
-const PERIODS_OF_UCUM: ReadonlyMap<string, string> = new Map([
-  ['year', 'a'],
-  ['month', 'mo'],
-])
+/** The unit of UCUM for a calendar duration in the singular; other units unchanged. */
+export function ucumUnit(unit: string): string {
+  return DEFINITE.get(unit) ?? INDEFINITE.get(unit) ?? unit
+}
 
-function ucumUnit(unit: string): string {
-  return CALENDAR_TO_UCUM.get(unit) ?? PERIODS_OF_UCUM.get(unit) ?? unit
+/** As `ucumUnit`, but years and months stay as they are, because UCUM's have another length. */
+export function definiteUnit(unit: string): string {
+  return DEFINITE.get(unit) ?? unit
 }
 
 function factorBetween(left: string, right: string, convert: UnitConversion | undefined): number | undefined {
   if (left === right) return 1
-  const [from, to] = [CALENDAR_TO_UCUM.get(left) ?? left, CALENDAR_TO_UCUM.get(right) ?? right]
+  const [from, to] = [definiteUnit(left), definiteUnit(right)]
   const known = ratio(MONTHS_PER_UNIT, from, to) ?? ratio(MS_PER_UNIT, from, to)
   if (known !== undefined || MONTHS_PER_UNIT.has(from) || MONTHS_PER_UNIT.has(to)) return known
   return from === to ? 1 : convert?.(from, to)

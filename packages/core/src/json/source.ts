@@ -254,11 +254,11 @@ function pathOf({ frame, key }: Building): readonly (string | number)[] {
 }
 
 /** The first violation of the JSON grammar in a text, whether or not it could be repaired; `undefined` for valid JSON. */
-export function* firstProblem(text: string, options?: JsonSourceOptions): Work<JsonProblem | undefined> {
+export function* firstProblem(text: string): Work<JsonProblem | undefined> {
   const {
     fault,
     repairs: [repair],
-  } = yield* readJsonSource(text, options)
+  } = yield* readJsonSource(text)
   // A repaired problem may be the cause of a later fault.
   return fault === undefined || (repair !== undefined && repair.offset < fault.offset) ? repair : fault
 }

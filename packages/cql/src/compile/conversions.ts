@@ -4,7 +4,7 @@ import { integer, long } from '../values/point.js'
 import { dateOf } from '../values/temporal-arithmetic.js'
 import { DAY, parseDateTime, parseTime, temporalOf, type Temporal } from '../values/temporal.js'
 import { plainTextOf } from '../values/text.js'
-import { calendarUnit } from '../values/units.js'
+import { calendarUnit } from 'fhir-ops/internal/fhirpath'
 import { isCode, isConcept, isDecimal, isList, isQuantity, isTemporal, kindOf, quantity, type Value } from '../values/value.js'
 import { quotient } from './arithmetic.js'
 

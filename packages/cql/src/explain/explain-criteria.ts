@@ -13,15 +13,7 @@ import { cut } from './clause-text.js'
 import { shownValue } from './shown-value.js'
 
 /** A criterion to explain. */
-interface ExplainedHead {
-  readonly name: string
-  readonly definition?: string
-  readonly path?: string
-  /** The expression as written. */
-  readonly expression: string
-  /** Its result in the reported evaluation. */
-  readonly result: CriterionResult
-  readonly count?: number
+interface ExplainedHead extends Pick<ExplainedCriterion, 'count' | 'definition' | 'expression' | 'name' | 'path' | 'result'> {
   /** Its value in short, if it is neither true nor false. */
   readonly shown?: string
   /** The reason for the result, if another criterion decides it: a population that contains or excludes this one. */

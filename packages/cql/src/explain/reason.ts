@@ -37,8 +37,8 @@ function stepFor(entry: Entry, { texts, context, definitions }: ReasonScope, kin
 }
 
 /** A node that is not explained further. */
-export function leaf(entry: Entry, scope: ReasonScope, detail: string, nearest: readonly NearMiss[] = []): Because {
-  return { links: [linkOf(entry, scope)], detail, nearest, steps: [stepFor(entry, scope)] }
+function leaf(entry: Entry, scope: ReasonScope, detail: string): Because {
+  return { links: [linkOf(entry, scope)], detail, nearest: [], steps: [stepFor(entry, scope)] }
 }
 
 function linkOf(entry: Entry, { texts, context }: ReasonScope): string {

@@ -1,4 +1,5 @@
 import type { TypeModel } from 'fhir-ops/fhirpath'
+import { CALENDAR_OF_UCUM } from 'fhir-ops/internal/fhirpath'
 import { decimalOf } from '../values/compare.js'
 import { intervalOf } from '../values/interval.js'
 import { parseDateTime } from '../values/temporal.js'
@@ -35,7 +36,7 @@ export const FHIR_HELPERS: Readonly<Record<string, Helper>> = {
   ToCode: (value, context) => (isFhir(value) ? codeOf(value, context) : null),
   ToConcept: conceptOf,
   ToValue: systemOf,
-  ToCalendarUnit: (value) => (typeof value === 'string' ? (CALENDAR_UNITS.get(value) ?? value) : null),
+  ToCalendarUnit: (value) => (typeof value === 'string' ? (CALENDAR_OF_UCUM.get(value) ?? value) : null),
   ToValueSet: (value, context) => {
     const url = plainOf(value, context)
     return typeof url === 'string' ? { kind: 'valueSet', id: url, version: null } : null
@@ -109,23 +110,11 @@ function amountOf(value: Value, context: HelperContext): Value {
   return amount === undefined ? null : quantity(amount, unitOf(value, context))
 }
 
-/** The unit of a quantity: its code, otherwise its unit as written, otherwise 1. */
+/** The unit of a quantity: its code, otherwise its unit as written, otherwise 1. FHIRHelpers treats UCUM's units of time as calendar units. */
 function unitOf(value: Value, context: HelperContext): string {
   const unit = textOf(value, 'code', context) ?? textOf(value, 'unit', context) ?? '1'
-  return CALENDAR_UNITS.get(unit) ?? unit
+  return CALENDAR_OF_UCUM.get(unit) ?? unit
 }
-
-/** UCUM's units of time, which FHIRHelpers treats as calendar units. */
-const CALENDAR_UNITS: ReadonlyMap<string, string> = new Map([
-  ['a', 'year'],
-  ['mo', 'month'],
-  ['wk', 'week'],
-  ['d', 'day'],
-  ['h', 'hour'],
-  ['min', 'minute'],
-  ['s', 'second'],
-  ['ms', 'millisecond'],
-])
 
 /** Converts a Period or Range to an interval, and a quantity with a comparator to the interval of its possible values. */
 function intervalOfElement(value: Value, context: HelperContext): Value {

@@ -7,7 +7,7 @@ import { propertyOf, systemValueOf } from '../model/property.js'
 import { decimalText, numberOf } from '../values/decimal.js'
 import { endOf, startOf } from '../values/interval.js'
 import { DAY, MILLISECOND, SECOND, temporalText, withFields, type Temporal } from '../values/temporal.js'
-import { calendarUnit } from '../values/units.js'
+import { calendarUnit } from 'fhir-ops/internal/fhirpath'
 import { decimalOf } from '../values/compare.js'
 import {
   isList,

@@ -17,7 +17,7 @@ const BIG_SCALE = 100_000_000n
 const MAX_UNITS = 10n ** 28n - 1n
 
 /** Creates a decimal from a number of steps of 10^-8; `undefined` if it is too large. */
-export function decimalOfUnits(units: number | bigint, places: number = MAX_PLACES): Decimal | undefined {
+export function decimalOfUnits(units: number | bigint, places: number): Decimal | undefined {
   const kept = typeof units === 'bigint' && isSafe(units) ? Number(units) : units
   if (typeof kept === 'bigint' && (kept > MAX_UNITS || kept < -MAX_UNITS)) return undefined
   return { kind: 'decimal', units: kept, places }

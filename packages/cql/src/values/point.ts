@@ -1,4 +1,4 @@
-import { addDecimals, decimalOfUnits, subtractDecimals, type Decimal } from './decimal.js'
+import { addDecimals, decimalOfUnits, MAX_PLACES, subtractDecimals, type Decimal } from './decimal.js'
 import { addUnits } from './temporal-arithmetic.js'
 import { PRECISIONS, temporalOf, type Precision, type Temporal } from './temporal.js'
 import { isDecimal, isQuantity, isTemporal, quantity, type PointType, type Value } from './value.js'
@@ -84,7 +84,7 @@ export function neighbour(value: Value, side: -1 | 1, precision?: Precision): Va
 
 function neighbourOfDecimal(value: Decimal, side: -1 | 1): Decimal | undefined {
   const next = side > 0 ? addDecimals(value, STEP) : subtractDecimals(value, STEP)
-  return next === undefined ? undefined : decimalOfUnits(next.units, 8)
+  return next === undefined ? undefined : decimalOfUnits(next.units, MAX_PLACES)
 }
 
 function neighbourOfTemporal(value: Temporal, side: -1 | 1, precision: Precision = value.precision): Temporal | undefined {

@@ -1,7 +1,7 @@
 import { checkWhole } from '../data/trimmed.js'
 import { decimalText, shortDecimalText } from './decimal.js'
 import { DAY, temporalText, type Temporal } from './temporal.js'
-import { calendarUnit } from './units.js'
+import { calendarUnit } from 'fhir-ops/internal/fhirpath'
 import {
   isList,
   isQuantity,

@@ -1,4 +1,4 @@
-import { unitProduct } from 'fhir-ops/internal/fhirpath'
+import { CALENDAR_OF_UCUM, calendarUnit, definiteUnit, ucumUnit as ucumOfCalendar, unitProduct } from 'fhir-ops/internal/fhirpath'
 
 /** Maximum length of a unit that is analyzed, in characters. */
 export const MAX_UNIT = 1_000
@@ -6,33 +6,9 @@ export const MAX_UNIT = 1_000
 /** Returns the factor that converts an amount from the UCUM unit `from` to `to`; `undefined` if they are not comparable. */
 export type UnitConversion = (from: string, to: string) => number | undefined
 
-const DEFINITE_TO_UCUM: ReadonlyMap<string, string> = new Map([
-  ['week', 'wk'],
-  ['day', 'd'],
-  ['hour', 'h'],
-  ['minute', 'min'],
-  ['second', 's'],
-  ['millisecond', 'ms'],
-])
-const UCUM_CALENDAR: ReadonlyMap<string, string> = new Map([
-  ['year', 'a'],
-  ['month', 'mo'],
-])
-const CALENDAR_UNITS: ReadonlySet<string> = new Set([...UCUM_CALENDAR.keys(), ...DEFINITE_TO_UCUM.keys()])
-const UCUM_TO_CALENDAR: ReadonlyMap<string, string> = new Map(
-  [...UCUM_CALENDAR, ...DEFINITE_TO_UCUM].map(([calendar, ucum]) => [ucum, calendar]),
-)
-
-/** The singular of a calendar unit (`year` for `years` and `year`); `undefined` for UCUM codes. */
-export function calendarUnit(unit: string): string | undefined {
-  if (CALENDAR_UNITS.has(unit)) return unit
-  const singular = unit.endsWith('s') ? unit.slice(0, -1) : unit
-  return CALENDAR_UNITS.has(singular) ? singular : undefined
-}
-
 /** The calendar unit of durations in a unit: calendar words, and UCUM's `a`, `mo`, `wk`, `d`, `h`, `min`, `s`, `ms`. */
 export function durationUnit(unit: string): string | undefined {
-  return calendarUnit(unit) ?? UCUM_TO_CALENDAR.get(unit)
+  return calendarUnit(unit) ?? CALENDAR_OF_UCUM.get(unit)
 }
 
 /**
@@ -75,14 +51,13 @@ function scaled(factor: number | undefined, by: number): number | undefined {
 }
 
 function isCalendarPeriod(unit: string): boolean {
-  return UCUM_CALENDAR.has(calendarUnit(unit) ?? '')
+  return CALENDAR_DAYS.has(calendarUnit(unit) ?? '')
 }
 
 function plainUnit(unit: string, calendarIsUcum: boolean): string {
   if (unit === '') return '1'
-  const calendar = calendarUnit(unit) ?? (calendarIsUcum && (unit === 'a' || unit === 'mo') ? UCUM_TO_CALENDAR.get(unit) : undefined)
-  if (calendar === undefined) return unit
-  return DEFINITE_TO_UCUM.get(calendar) ?? calendar
+  const calendar = calendarUnit(unit) ?? (calendarIsUcum && (unit === 'a' || unit === 'mo') ? CALENDAR_OF_UCUM.get(unit) : undefined)
+  return definiteUnit(calendar ?? unit)
 }
 
 /**
@@ -97,6 +72,5 @@ export function combinedUnit(a: string, b: string, sign: 1 | -1): string {
 
 /** Converts a unit to UCUM. */
 export function ucumUnit(unit: string): string {
-  const calendar = calendarUnit(unit) ?? ''
-  return DEFINITE_TO_UCUM.get(calendar) ?? UCUM_CALENDAR.get(calendar) ?? unit
+  return ucumOfCalendar(calendarUnit(unit) ?? unit)
 }

@@ -1,5 +1,13 @@
 import { OperationError, quoted } from '../../../errors/index.js'
-import { addDuration, decimalOf, temporalOf, temporalText, type FhirNode, type UnitConversion } from '../../../fhirpath/index.js'
+import {
+  addDuration,
+  CALENDAR_OF_UCUM,
+  decimalOf,
+  temporalOf,
+  temporalText,
+  type FhirNode,
+  type UnitConversion,
+} from '../../../fhirpath/index.js'
 import { isObject, stringAt, type JsonObject } from '../../../json/index.js'
 import { convertUnit } from '../../../ucum/index.js'
 import type { ElementRule, LimitRule } from '../../run/element-rule.js'
@@ -164,18 +172,6 @@ export function hasForm({ definitions }: Run, text: string, pattern: string): bo
   }
 }
 
-/** FHIRPath's calendar units, by code of UCUM. */
-const CALENDAR: ReadonlyMap<string, string> = new Map([
-  ['a', 'year'],
-  ['mo', 'month'],
-  ['wk', 'week'],
-  ['d', 'day'],
-  ['h', 'hour'],
-  ['min', 'minute'],
-  ['s', 'second'],
-  ['ms', 'millisecond'],
-])
-
 /** Units of varying length, of which a fraction has no certain length, and the smallest unit. */
 const WHOLE: ReadonlySet<string> = new Set(['year', 'month', 'millisecond'])
 
@@ -190,7 +186,7 @@ function momentFrom(moment: Date, duration: unknown, direction: 1 | -1): string 
 }
 
 function calendarUnit(duration: JsonObject): string | undefined {
-  return duration['system'] === UCUM ? CALENDAR.get(stringAt(duration, 'code') ?? '') : undefined
+  return duration['system'] === UCUM ? CALENDAR_OF_UCUM.get(stringAt(duration, 'code') ?? '') : undefined
 }
 
 /** The system of units that limits are compared in. */
