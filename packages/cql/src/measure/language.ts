@@ -232,16 +232,15 @@ interface Adding extends Evaluation {
 
 /** Subjects that could not be evaluated: the first, and how many. */
 interface Failures {
-  readonly failures: readonly SubjectFailure[]
-  readonly failed: number
+  readonly failures: SubjectFailure[]
+  failed: number
 }
 
 /** Evaluates subjects and adds them up, until the maximum number of failures is reached; if failures are left out, all. */
 async function addEvaluated(ctx: OperationContext, work: MeasureWork, adding: Adding): Promise<Failures> {
   const { maxSteps, left, kept, refresh, afterSubject, read } = adding
   const evaluateSubject = subjectEvaluator(ctx, work, { maxSteps, read })
-  const failures: SubjectFailure[] = []
-  let failed = 0
+  const found: Failures = { failures: [], failed: 0 }
   const pace = createPace(ctx)
   const ids = (await partIds(ctx, work, left)) ?? refresh?.ids ?? 'all'
   const total = ctx.onProgress === undefined ? undefined : await subjectCount(ctx, work, ids)
@@ -254,13 +253,11 @@ async function addEvaluated(ctx: OperationContext, work: MeasureWork, adding: Ad
       ctx.onProgress?.({ done: done++, total, of: 'subjects' })
       const evaluated = attempt(() => evaluateSubject(subject), subjectError)
       const outcome = isPending(evaluated) ? await evaluated : evaluated
-      const failure = addOutcome(work, refresh, { subject, outcome })
-      if (failure !== undefined) failed += 1
-      if (failure !== undefined && failed <= MAX_FAILURES) failures.push(failure)
+      addOutcome(work, { subject, outcome, refresh, found })
       if (afterSubject !== undefined) await afterSubject(subject, 'contribution' in outcome ? outcome.contribution.results : undefined)
-      if (failed === MAX_FAILURES && work.scope.continues !== true) return { failures, failed }
+      if (found.failed === MAX_FAILURES && work.scope.continues !== true) return found
     }
-  return { failures, failed }
+  return found
 }
 
 /** The error of a subject that cannot be evaluated. @throws any other error. */
@@ -272,22 +269,24 @@ function subjectError(error: unknown): OperationError {
 interface EvaluatedSubject {
   readonly subject: SubjectRecords
   readonly outcome: TimedContribution | OperationError
+  /** Where its result is kept. */
+  readonly refresh: Refresh | undefined
+  /** Where its failure is added. */
+  readonly found: Failures
 }
 
-/** Adds a subject to the totals, and keeps its result. @returns The failure of a subject that cannot be evaluated. */
-function addOutcome(
-  work: MeasureWork,
-  refresh: Refresh | undefined,
-  { subject: { id }, outcome }: EvaluatedSubject,
-): SubjectFailure | undefined {
+/** Adds a subject to the totals, or to those that could not be evaluated, and keeps its result. */
+function addOutcome(work: MeasureWork, { subject: { id }, outcome, refresh, found }: EvaluatedSubject): void {
   if ('contribution' in outcome) {
     addContribution(work, id, outcome.contribution)
     refresh?.kept.keep(id, outcome)
-    return undefined
+    return
   }
   refresh?.kept.unsettled.add(id)
+  found.failed += 1
+  if (found.failed > MAX_FAILURES) return
   const { message, cause } = outcome
-  return { subject: `${work.scope.subjectType}/${id}`, message, ...(cause !== undefined && { cause }) }
+  found.failures.push({ subject: `${work.scope.subjectType}/${id}`, message, ...(cause !== undefined && { cause }) })
 }
 
 /** The ids of the subjects of the evaluated part; `undefined` if all are evaluated. */
