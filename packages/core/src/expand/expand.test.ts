@@ -65,6 +65,21 @@ describe('nesting', () => {
 
 describe('a text filter', () => {
   it.each([
+    ['the display of the value set', 'puss', 'cat'],
+    ['a designation of the value set', 'minette', 'cat'],
+    ['the display of the code system, which is not shown', 'cat', 'cat'],
+    ['words of both', 'puss katze', 'cat'],
+    ['a typing error in the display of the value set', 'pusz', 'cat'],
+    ['nothing of another code', 'puss dog', ''],
+    ['all codes', 'd', 'dog duck'],
+  ])('finds codes that a value set lists by %s', async (_, filter, expected) => {
+    const designation = [{ language: 'fr', value: 'La minette' }]
+    const concept = [{ code: 'dog' }, { code: 'cat', display: 'Puss', designation }, { code: 'duck', display: 'Donald duck' }]
+    const own = valueSet('own', { include: [{ system: cs('living'), concept }] })
+    expect(await shapeOf({ valueSet: own, filter, tolerateTypo: true })).toBe(expected)
+  })
+
+  it.each([
     ['du', 'duck'],
     ['wild duck', 'duck'],
     ['WILD', 'duck'],

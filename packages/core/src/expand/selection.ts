@@ -77,8 +77,11 @@ async function matchingSegments(
   segments: readonly Segment[],
   { filter = '', tolerateTypo }: ExpandInput,
 ): Promise<readonly Segment[]> {
-  for (const { provider } of segments) await pace.run(listable(provider).buildTexts())
-  const found = segments.map((segment) => matching(segment, filter))
+  const found: Segment[] = []
+  for (const segment of segments) {
+    await pace.run(listable(segment.provider).buildTexts())
+    found.push(await matching(pace, segment, filter))
+  }
   if (tolerateTypo !== true || found.some(({ codes }) => codes.count() > 0)) return found
   return nearlyMatching(pace, segments, filter)
 }

@@ -56,8 +56,9 @@ async function segmentOf(resource: JsonObject): Promise<Segment> {
 
 /** Every match compared with every other. */
 async function oracle(segment: Segment, filter: string): Promise<readonly string[]> {
-  const matches = matching(segment, filter)
-  const all = await ranked(createPace(createContext({ storage: memoryStorage() })), matches, conceptsOf(matches), undefined)
+  const pace = createPace(createContext({ storage: memoryStorage() }))
+  const matches = await matching(pace, segment, filter)
+  const all = await ranked(pace, matches, conceptsOf(matches), undefined)
   return all.toSorted((a, b) => compareKeys(a.key, b.key)).map(({ concept }) => matches.provider.code(concept))
 }
 

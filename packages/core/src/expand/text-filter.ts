@@ -9,6 +9,7 @@ import {
   mainText,
   placeOfWord,
   shownText,
+  statedTexts,
   withCodes,
   type DisplayOrder,
   type LanguageList,
@@ -21,17 +22,67 @@ import {
   placedKey,
   type Bitmap,
   andNot,
+  bitmapFrom,
+  or,
+  wordsOf,
   type FilterWord,
 } from '../terminology/index.js'
+import { objectsAt, stringAt } from '../json/index.js'
 import type { Pace } from '../context/index.js'
 
-/** Returns the codes of a segment for which each word of the filter is the beginning of a word in their texts. */
-export function matching(segment: Segment, filter: string): Segment {
+/**
+ * Returns the codes of a segment for which each word of the filter is the beginning of a word in their texts: those of the code system, and those that
+ * the value set states for the codes that it lists.
+ *
+ * @throws {OperationError} as `Pace.step`.
+ */
+export async function matching(pace: Pace, segment: Segment, filter: string): Promise<Segment> {
   const index = listable(segment.provider)
-  const found = filterWords(filter).map((word) => index.withWord(word))
+  const own = await ownTexts(pace, segment)
+  const found: Bitmap[] = []
+  for (const word of filterWords(filter)) {
+    const more = await withOwnWord(pace, own, word)
+    found.push(more.length === 0 ? index.withWord(word) : or(index.withWord(word), bitmapFrom(more, index.size)))
+  }
   const all = segment.codes === index.all() ? found : [segment.codes, ...found]
   const codes = all.reduce((rest, one, i) => (i < all.length - 1 ? and(rest, one) : fleetingAnd(rest, one)))
   return { ...withCodes(segment, codes), filter }
+}
+
+/** The folded texts of codes that a value set states, by concept; without those that repeat the display of the code system. */
+type OwnTexts = ReadonlyMap<number, readonly string[]>
+
+const NO_TEXTS: OwnTexts = new Map()
+/** Lists of codes stay as long as the value set, which is asked at every key that a user types. */
+const FOLDED = new WeakMap<NonNullable<Segment['listed']>, OwnTexts>()
+
+async function ownTexts(pace: Pace, { listed, provider }: Segment): Promise<OwnTexts> {
+  if (listed === undefined) return NO_TEXTS
+  const known = FOLDED.get(listed)
+  if (known !== undefined) return known
+  const found = new Map<number, readonly string[]>()
+  for (const [concept, { concept: element }] of listed) {
+    const turn = pace.step()
+    if (turn !== undefined) await turn
+    const [display] = statedTexts(provider, concept, 'display')
+    const stated = [element, ...objectsAt(element, 'designation')].flatMap(
+      (one) => stringAt(one, 'display') ?? stringAt(one, 'value') ?? [],
+    )
+    const texts = stated.filter((text) => text !== display)
+    if (texts.length > 0) found.set(concept, texts.map(foldTerm))
+  }
+  FOLDED.set(listed, found)
+  return found
+}
+
+async function withOwnWord(pace: Pace, own: OwnTexts, word: FilterWord): Promise<readonly number[]> {
+  const found: number[] = []
+  for (const [concept, texts] of own) {
+    const turn = pace.step()
+    if (turn !== undefined) await turn
+    if (texts.some((text) => placeOfWord(text, word.text) >= 0)) found.push(concept)
+  }
+  return found
 }
 
 /** One match of a text filter. */
@@ -305,9 +356,9 @@ const SHORTEST = /^\p{L}{4,}$/u
  */
 export async function nearlyMatching(pace: Pace, segments: readonly Segment[], filter: string): Promise<readonly Segment[]> {
   const found: Segment[] = []
-  for (const corrected of corrections(segments, filterWords(filter))) {
+  for (const corrected of await corrections(pace, segments, filterWords(filter))) {
     for (const segment of segments) {
-      const match = matching(segment, corrected)
+      const match = await matching(pace, segment, corrected)
       const earlier = found.filter(({ provider }) => provider === segment.provider)
       const rest = earlier.reduce((codes, other) => andNot(codes, other.codes), match.codes)
       if (rest.count() > 0) found.push(withCodes(match, rest))
@@ -317,20 +368,24 @@ export async function nearlyMatching(pace: Pace, segments: readonly Segment[], f
   return found
 }
 
-function corrections(segments: readonly Segment[], words: readonly FilterWord[]): readonly string[] {
+async function corrections(pace: Pace, segments: readonly Segment[], words: readonly FilterWord[]): Promise<readonly string[]> {
+  const own: OwnTexts[] = []
+  for (const segment of segments) own.push(await ownTexts(pace, segment))
   return words.flatMap((word, place) => {
     const texts = (corrected: string): string => words.map(({ text }, i) => (i === place ? corrected : text)).join(' ')
-    return SHORTEST.test(word.text) ? nearBeginnings(segments, word.text).map(texts) : []
+    return SHORTEST.test(word.text) ? nearBeginnings(segments, own, word.text).map(texts) : []
   })
 }
 
 /** Returns beginnings of words that are one typing error away, in alphabetic order. */
-function nearBeginnings(segments: readonly Segment[], typed: string): readonly string[] {
+function nearBeginnings(segments: readonly Segment[], own: readonly OwnTexts[], typed: string): readonly string[] {
   const first = String.fromCodePoint(typed.codePointAt(0) ?? 0)
   const near = new Set<string>()
-  for (const index of new Set(segments.map(({ provider }) => listable(provider)))) {
-    for (const word of index.words(first)) for (const beginning of beginningsOf(word, typed)) near.add(beginning)
+  const add = (word: string): void => {
+    for (const beginning of beginningsOf(word, typed)) near.add(beginning)
   }
+  for (const index of new Set(segments.map(({ provider }) => listable(provider)))) for (const word of index.words(first)) add(word)
+  for (const word of own.flatMap((each) => [...each.values()].flat()).flatMap(wordsOf)) if (word.startsWith(first)) add(word)
   return [...near].sort()
 }
 

@@ -8,6 +8,8 @@ export interface LanguageList {
   readonly less: readonly string[]
   /** True if the list contains `*;q=0`: no text is better than a text in another language. */
   readonly only: boolean
+  /** True for the language of the value set, where the request asks for none. */
+  readonly isOfValueSet?: true
 }
 
 const RANGE = /^(\*|[a-z]{1,8}(?:-[a-z0-9]{1,8})*)(?:\s*;\s*q\s*=\s*([01](?:\.\d{0,3})?))?$/i

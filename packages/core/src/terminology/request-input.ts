@@ -65,7 +65,8 @@ export function readLanguages(reader: ParameterReader, request: Pick<OperationRe
 export function languagesFor({ displayLanguage, acceptLanguage }: AskedLanguages, valueSet?: JsonObject): LanguageList | undefined {
   if (displayLanguage !== undefined) return languagesOf(displayLanguage)
   const stated = valueSet === undefined ? undefined : expansionParameterText(valueSet, 'displayLanguage')
-  return optionalList(stated) ?? optionalList(acceptLanguage) ?? optionalList(stringAt(valueSet, 'language'))
+  const own = optionalList(stringAt(valueSet, 'language'))
+  return optionalList(stated) ?? optionalList(acceptLanguage) ?? (own && { ...own, isOfValueSet: true })
 }
 
 /** Returns the canonicals of the supplements that a value set requires. */

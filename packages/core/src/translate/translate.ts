@@ -167,14 +167,15 @@ function applies({ input, facts }: Walk, target: Mapping['target']): boolean {
 /** Handles codes that a group does not map, by its `unmapped`. */
 async function walkUnmapped(walk: Walk, asked: AskedGroup, { codes, depth }: Visit): Promise<void> {
   const { map, group } = asked
-  const { from: system, to } = group.forward
+  const { from: system, to, toVersion } = group.forward
   const known = codes.filter((code) => code.system === system)
   if (group.unmapped === undefined || known.length === 0) return
   const rule = unmappedRule(group.unmapped, map)
   for (const code of known) walk.ctx.explain?.step(unmappedStep(asked, { code, rule }))
   if (rule.mode !== 'other-map') {
     for (const from of known) {
-      const concept = { ...(to !== undefined && { system: to }), code: from.code, ...rule.concept }
+      const version = toVersion === undefined ? {} : { version: toVersion }
+      const concept = { ...(to !== undefined && { system: to, ...version }), code: from.code, ...rule.concept }
       walk.matches.push({ concept, from, products: [], ...(map.canonical !== undefined && { map: map.canonical }) })
     }
     return

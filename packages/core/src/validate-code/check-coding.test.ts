@@ -118,6 +118,27 @@ describe('a coding', () => {
     expect(issues.map(({ messageId }) => messageId)).toContain('UNKNOWN_CODE_IN_FRAGMENT')
   })
 
+  it.each([
+    ['of the value set', 'Pferd', undefined, true],
+    ['of the code system, as nobody asked for a language', 'Horse', undefined, true],
+    ['of neither', 'Cheval', undefined, false],
+    ['of the code system, where German is asked for', 'Horse', 'de', false],
+    ['of the value set, where German is asked for', 'Pferd', 'de', true],
+  ])('of a German value set of an English code system, with the display %s', async (_, display, displayLanguage, expected) => {
+    const designation = [{ language: 'fr', value: 'Cheval' }]
+    const english = codeSystem('english', [{ code: 'horse', display: 'Horse', designation }], { language: 'en' })
+    const german = valueSet(
+      'german',
+      { include: [{ system: cs('english'), concept: [{ code: 'horse', display: 'Pferd' }] }] },
+      { language: 'de' },
+    )
+    const coding = { system: cs('english'), code: 'horse', display }
+    const answer = await validateCode(contextOf(english, german), { url: vs('german'), coding, displayLanguage, explain: true })
+    expect(answer).toMatchObject({ result: expected, display: 'Pferd' })
+    const holds = answer.explanation?.steps.some(({ kind, outcome }) => kind === 'text' && outcome === 'holds')
+    expect(holds).toBe(expected)
+  })
+
   it('is told with system, version, display and what it is normally written as', async () => {
     const { parameter } = await inSet('all', coding({ code: 'lion' }))
     expect(['code', 'system', 'version', 'display', 'inactive', 'status', 'normalized-code'].map(parameter)).toEqual([

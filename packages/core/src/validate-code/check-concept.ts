@@ -1,17 +1,15 @@
 import { formatCanonical } from '../content/index.js'
 import { objectsAt, stringAt } from '../json/index.js'
 import {
-  conceptTexts,
   mainText,
   shownText,
   STANDARDS_STATUS,
   type CodeSystemProvider,
   type ConceptStatus,
-  type ConceptText,
   type LanguageList,
   type ListedCode,
 } from '../terminology/index.js'
-import { displayIssues } from './check-display.js'
+import { displayIssues, textsWithOwn } from './check-display.js'
 import { issueOf, memberPath, type ValidationIssue } from './issue.js'
 import type { GivenCoding } from './input.js'
 
@@ -50,7 +48,7 @@ export function conceptFindings(coding: GivenCoding, found: FoundConcept, option
   const main = mainText(provider, concept, listed)
   // Designations matter only for a given display and for languages.
   const plain = coding.display === undefined && options.languages === undefined && main !== undefined
-  const texts = plain ? [main] : [...conceptTexts(provider, concept, listed), ...ownDisplay(found)]
+  const texts = plain ? [main] : textsWithOwn(found)
   const status = found.knowingly === true ? REVIEWED : provider.status(concept)
   const { language } = provider.header
   const shown = (shownText(texts, options.languages) ?? main)?.value
@@ -65,13 +63,6 @@ export function conceptFindings(coding: GivenCoding, found: FoundConcept, option
     ...(shown !== undefined && { display: shown }),
     ...(code !== coding.code && { normalizedCode: code }),
   }
-}
-
-/** The display of the code system is also valid where the value set has its own. */
-function ownDisplay({ provider, concept, listed }: FoundConcept): readonly ConceptText[] {
-  if (stringAt(listed?.concept, 'display') === undefined) return []
-  const own = mainText(provider, concept)
-  return own === undefined ? [] : [{ ...own, main: false }]
 }
 
 const REVIEWED: ConceptStatus = { inactive: false, abstract: false }

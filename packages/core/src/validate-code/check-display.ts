@@ -1,9 +1,11 @@
 import { quoted } from '../errors/index.js'
+import { stringAt } from '../json/index.js'
 import type { Explain, ExplanationReason } from '../explain/index.js'
 import {
   conceptTexts,
   escaped,
   isWanted,
+  mainText,
   shownText,
   textOrigin,
   type CodeSystemProvider,
@@ -29,12 +31,17 @@ interface DisplayQuestion {
 export function displayIssues(coding: GivenCoding, question: DisplayQuestion): readonly ValidationIssue[] {
   const given = coding.display
   if (given === undefined || question.texts.length === 0) return []
-  const { texts, languages } = question
-  const allowed = texts.filter((text) => text.outdated === undefined && isInLanguages(text, languages))
+  const { texts } = question
+  const allowed = texts.filter((text) => text.outdated === undefined && isAllowed(text, question))
   if (allowed.some(({ value }) => sameText(value, given))) return []
   const outdated = texts.find((text) => text.outdated !== undefined && sameText(text.value, given))
   if (outdated !== undefined) return [outdatedIssue(coding, question, outdated)]
   return [allowed.length > 0 ? wrongIssue(coding, question, allowed) : otherLanguageIssue(coding, question)]
+}
+
+/** The language of a value set, which nobody asked for, does not make the texts in the language of the code system wrong. */
+function isAllowed(text: ConceptText, { languages, language }: Pick<DisplayQuestion, 'languages' | 'language'>): boolean {
+  return isInLanguages(text, languages) || (languages?.isOfValueSet === true && text.language === language)
 }
 
 /** A text without language is valid in every language. */
@@ -98,22 +105,34 @@ function withoutBlanks(text: string): string {
   return text.replace(/\s+/gu, '')
 }
 
-/** The concept of a given display. */
-interface ShownConcept {
+/** A concept, perhaps with its entry in the value set. */
+interface NamedConcept {
   readonly provider: CodeSystemProvider
   readonly concept: number
   readonly listed?: ListedCode | undefined
+}
+
+/** Returns the texts of a concept, with the display of the code system also where the value set has its own. */
+export function textsWithOwn({ provider, concept, listed }: NamedConcept): readonly ConceptText[] {
+  const texts = conceptTexts(provider, concept, listed)
+  const own = stringAt(listed?.concept, 'display') === undefined ? undefined : mainText(provider, concept)
+  return own === undefined ? texts : [...texts, { ...own, main: false }]
+}
+
+/** The concept of a given display. */
+interface ShownConcept extends NamedConcept {
   readonly languages: LanguageList | undefined
 }
 
 /** Records which text of the concept a given display equals, if any. */
 export function explainDisplay(explain: Explain | undefined, { display, code, system }: GivenCoding, shown: ShownConcept): void {
   if (explain === undefined || display === undefined) return
-  const texts = conceptTexts(shown.provider, shown.concept, shown.listed)
+  const texts = textsWithOwn(shown)
   const alike = texts.filter(({ value }) => sameText(value, display))
-  const right = alike.find((text) => faultOf(text, shown.languages) === undefined)
+  const among = { languages: shown.languages, language: shown.provider.header.language }
+  const right = alike.find((text) => faultOf(text, among) === undefined)
   const text = right ?? alike[0]
-  const fault = text === undefined ? undefined : faultOf(text, shown.languages)
+  const fault = text === undefined ? undefined : faultOf(text, among)
   const origin = text === undefined ? `none of the ${texts.length} texts` : textOrigin(text)
   explain.step({
     kind: 'text',
@@ -129,7 +148,7 @@ const FAULTS: ReadonlyMap<ExplanationReason | undefined, string> = new Map([
   ['other-language', ', and not in a requested language'],
 ])
 
-function faultOf(text: ConceptText, languages: LanguageList | undefined): ExplanationReason | undefined {
+function faultOf(text: ConceptText, among: Pick<DisplayQuestion, 'languages' | 'language'>): ExplanationReason | undefined {
   if (text.outdated !== undefined) return 'outdated'
-  return isInLanguages(text, languages) ? undefined : 'other-language'
+  return isAllowed(text, among) ? undefined : 'other-language'
 }
