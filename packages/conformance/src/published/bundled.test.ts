@@ -24,7 +24,7 @@ const CALLS = [
   ['hl7v2', 'parseHl7', 4_000],
   ['translate', 'translate', 12_000],
   ['lookup', 'lookup', 20_000],
-  ['expand', 'expand', 35_000],
+  ['expand', 'expand', 36_000],
   ['validate-code', 'validateCode', 39_000],
 ] as const
 
