@@ -46,10 +46,7 @@ const ENTRY_PROMISES: readonly string[] = [
   'resources without an entry come last in both directions',
   'several sort keys are compared one after the other',
   'sorted pages join without gap or repetition',
-  'what is within a resource is found for itself, with the version and time of its container',
-  'conditions on what is within a resource hold for one and the same of them',
-  'what is within a resource goes when that is put again or deleted',
-  'of several puts of one id in a write, what is within the last is found',
+  'contained',
   'conditions of a scan on the same parameter may hold for different values of it',
 ]
 

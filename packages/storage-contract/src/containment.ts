@@ -1,4 +1,12 @@
-import { CONTAINED_PARAM, containedType, type Condition, type IndexEntry, type PutEntry, type SearchQuery } from 'fhir-ops/storage'
+import {
+  CONTAINED_PARAM,
+  containedType,
+  type Condition,
+  type IndexEntry,
+  type PutEntry,
+  type SearchQuery,
+  type Storage,
+} from 'fhir-ops/storage'
 import { expect } from 'vitest'
 import { basicsWhere, EVERYTHING, idsOf, indexed } from './fixtures.js'
 import type { StoragePromise, Subject } from './storage-promise.js'
@@ -30,13 +38,18 @@ function holding(...codes: readonly string[]): Condition {
   return { kind: 'refersTo', param: CONTAINED_PARAM, query: within(...codes) }
 }
 
+/** @throws {TypeError} for a storage without contained resources. */
+function checkKeeps({ capabilities }: Storage): void {
+  if (capabilities.contained !== true) throw new TypeError("The storage keeps no contained resources: skip 'contained', with a reason.")
+}
+
 async function expectHeld({ storage }: Subject, ids: readonly string[]): Promise<void> {
   const all: SearchQuery = { type: WITHIN, where: EVERYTHING }
   expect(await idsOf(storage, all)).toEqual(ids)
   expect(await storage.count(all)).toBe(ids.length)
 }
 
-export const containmentPromises: readonly StoragePromise[] = [
+const promises: readonly StoragePromise[] = [
   {
     promise: 'what is within a resource is found for itself, with the version and time of its container',
     check: async ({ storage, setTime }) => {
@@ -83,3 +96,11 @@ export const containmentPromises: readonly StoragePromise[] = [
     },
   },
 ]
+
+export const containmentPromises: readonly StoragePromise[] = promises.map(({ promise, check }) => ({
+  promise,
+  check: async (subject) => {
+    checkKeeps(subject.storage)
+    return check(subject)
+  },
+}))

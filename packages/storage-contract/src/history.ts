@@ -180,7 +180,7 @@ export const historyPromises: readonly StoragePromise[] = [
 ]
 
 function historyOf({ history }: Storage): ResourceHistory {
-  if (history === undefined) throw new TypeError('The storage keeps no history: skip these promises.')
+  if (history === undefined) throw new TypeError("The storage keeps no history: skip 'history', with a reason.")
   return history
 }
 

@@ -25,7 +25,7 @@ export interface OpenedStorage {
 /** Opens an empty storage that takes `lastUpdated` from the given clock. */
 export type StorageFactory = (clock: { readonly now: () => Date }) => OpenedStorage | Promise<OpenedStorage>
 
-/** Promises that an adapter does not keep, with the reason for each. */
+/** Promises that an adapter does not keep, with the reason for each. `history` and `contained` stand for all promises about these optional parts of a storage. */
 export type Skips = Readonly<Record<string, string>>
 
 const PROMISES: readonly StoragePromise[] = [
@@ -42,14 +42,25 @@ const PROMISES: readonly StoragePromise[] = [
   ...lifePromises,
 ]
 
+/** Optional parts of a storage: their promises, and whether a storage has them. */
+const PARTS: readonly {
+  readonly name: string
+  readonly promises: readonly StoragePromise[]
+  readonly isIn: (storage: Storage) => boolean
+}[] = [
+  { name: 'history', promises: historyPromises, isIn: ({ history }) => history !== undefined },
+  { name: 'contained', promises: containmentPromises, isIn: ({ capabilities }) => capabilities.contained === true },
+]
+
 /**
  * Registers one test for each promise of `Storage`.
  *
  * @param name Name of the adapter, for the test report.
  * @param factory Called before each test.
- * @param skips A skip that does not name an existing promise fails.
+ * @param skips A skip that does not name an existing promise, or names a part that the storage has, fails.
  */
 export function storageContract(name: string, factory: StorageFactory, skips: Skips = {}): void {
+  const skipped = skippedPromises(skips)
   describe(`${name} keeps the storage contract`, () => {
     let opened: OpenedStorage
     let time = Date.parse('2024-01-01T00:00:00.000Z')
@@ -62,7 +73,7 @@ export function storageContract(name: string, factory: StorageFactory, skips: Sk
       await opened.dispose?.()
     })
     for (const { promise, check } of PROMISES) {
-      it.skipIf(Object.hasOwn(skips, promise))(titleOf(promise, skips), () =>
+      it.skipIf(Object.hasOwn(skipped, promise))(titleOf(promise, skipped), () =>
         check({
           storage: opened.storage,
           reopen: opened.reopen,
@@ -72,8 +83,21 @@ export function storageContract(name: string, factory: StorageFactory, skips: Sk
         }),
       )
     }
-    it('skips only promises that exist, each with a reason', () => expectKnown(skips, PROMISES))
+    it('skips only promises that exist, each with a reason', () => expectKnown(skipped, PROMISES))
+    it('skips no optional part that the storage has', () => {
+      const skippedParts = PARTS.filter((part) => Object.hasOwn(skips, part.name) && part.isIn(opened.storage))
+      expect(skippedParts.map((part) => part.name)).toEqual([])
+    })
   })
+}
+
+/** Replaces each part by its promises. */
+function skippedPromises(skips: Skips): Skips {
+  const promises = Object.entries(skips).flatMap(([name, reason]) => {
+    const part = PARTS.find((one) => one.name === name)
+    return part === undefined ? [[name, reason]] : part.promises.map(({ promise }) => [promise, reason])
+  })
+  return Object.fromEntries(promises)
 }
 
 /** Fails for a skip without a reason, and for one that names no promise. */

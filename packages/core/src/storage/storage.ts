@@ -78,7 +78,7 @@ export interface WriteResult {
   /** The version that the write created, also for a deletion; absent when there was nothing to delete. */
   readonly versionId?: string
   readonly lastUpdated: string
-  /** True if there was no current version before. */
+  /** True for a put where there was no current version before. */
   readonly created: boolean
 }
 
