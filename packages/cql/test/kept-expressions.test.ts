@@ -65,7 +65,7 @@ describe('expressions in the criteria of Measures', () => {
       const locate = (line: number) => ({ line: Math.max(1, line - ahead) })
       const text = `${HEAD}context Patient\ndefine "Expression 0":\nPatient.active`
       const expressions = await translatedExpressions({ ctx, translator }, { text, from: undefined, locate }, 1)
-      const found = compiledFor({ libraries: [], texts: ['Patient.active'], expressions }, compiling, 'criteria')
+      const found = compiledFor({ libraries: [], texts: ['Patient.active'], expressions, pinned: () => undefined }, compiling, 'criteria')
       found.keep()
       return found.expressions
     }

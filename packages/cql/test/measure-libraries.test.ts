@@ -42,11 +42,18 @@ async function counted(
   stored: readonly Stored[],
   named: readonly string[],
   expression: string,
-  language = 'text/cql-identifier',
+  { language = 'text/cql-identifier', ofMeasure = {} }: { readonly language?: string; readonly ofMeasure?: object } = {},
 ): Promise<number | undefined> {
   const basis = { url: 'http://hl7.org/fhir/us/cqfmeasures/StructureDefinition/cqfm-populationBasis', valueCode: 'boolean' }
   const population = [{ code: { coding: [{ code: 'initial-population' }] }, criteria: { language, expression } }]
-  const measure = { resourceType: 'Measure', id: 'm', status: 'active', extension: [basis], library: named, group: [{ population }] }
+  const measure = {
+    resourceType: 'Measure',
+    id: 'm',
+    status: 'active',
+    library: named,
+    group: [{ extension: [basis], population }],
+    ...ofMeasure,
+  }
   const people = [
     { resourceType: 'Patient', id: 'a', gender: 'female' },
     { resourceType: 'Patient', id: 'b', gender: 'male' },
@@ -75,7 +82,7 @@ describe('libraries of a measure', () => {
   })
 
   it('expressions use all by their names', async () => {
-    expect(await counted(both, names, 'Everybody."All" and Women."Women"', 'text/cql-expression')).toBe(1)
+    expect(await counted(both, names, 'Everybody."All" and Women."Women"', { language: 'text/cql-expression' })).toBe(1)
   })
 
   it.each([
@@ -116,7 +123,7 @@ define Everything: [Encounter]`
       }
     }
     const stored = [library('Everybody', statements, { includes }), women, kinds, visit('a', 'visit'), visit('b', 'call')]
-    expect(await counted(stored, names, expression, 'text/cql-expression')).toBe(count)
+    expect(await counted(stored, names, expression, { language: 'text/cql-expression' })).toBe(count)
   })
 
   it.each([
@@ -125,7 +132,7 @@ define Everything: [Encounter]`
   ])('expressions do not see %s', async (_, name, statements) => {
     const stored = [...both.filter((one) => one['name'] !== name), library(name, statements)]
     const named = ['http://x/Library/Everybody', ...(name === 'Third' ? ['http://x/Library/Women', 'http://x/Library/Third'] : [])]
-    await expect(counted(stored, named, 'Females and true', 'text/cql-expression')).rejects.toMatchObject({
+    await expect(counted(stored, named, 'Females and true', { language: 'text/cql-expression' })).rejects.toMatchObject({
       code: 'definition-invalid',
       message: expect.stringContaining('Could not resolve identifier Females'),
     })
@@ -148,7 +155,7 @@ define Everything: [Encounter]`
 
   it('one without a url is known by its identifier in expressions', async () => {
     const own = library('Own', "define Women: Patient.gender = 'female'", { id: 'own', url: undefined, name: 'Otherwise' })
-    expect(await counted([own], ['Library/own'], 'Own."Women"', 'text/cql-expression')).toBe(1)
+    expect(await counted([own], ['Library/own'], 'Own."Women"', { language: 'text/cql-expression' })).toBe(1)
   })
 })
 
@@ -222,5 +229,84 @@ describe('a library that brings ELM', () => {
       counts.push(groups[0]?.populations[0]?.count)
     }
     expect(counts).toEqual([2, 1, 2])
+  })
+})
+
+describe('versions that CQL leaves open', () => {
+  const VALUES = 'http://x/ValueSet/Kinds'
+  const values = (version: string, codes: readonly string[]): Stored => ({
+    resourceType: 'ValueSet',
+    id: `kinds-${version}`,
+    url: VALUES,
+    version,
+    status: 'active',
+    compose: { include: [{ system: 'http://x/kinds', concept: codes.map((code) => ({ code })) }] },
+  })
+  const visits = ['call', 'visit'].map((code, at): Stored => {
+    const coding = [{ system: 'http://x/kinds', code }]
+    return {
+      resourceType: 'Encounter',
+      id: code,
+      status: 'finished',
+      class: { code: 'AMB' },
+      type: [{ coding }],
+      subject: { reference: `Patient/${'ab'[at] ?? ''}` },
+    }
+  })
+  const kinds = library('Kinds', `define Seen: exists [Encounter: "Kinds"]`, { includes: `valueset "Kinds": '${VALUES}'` })
+  const data = [values('1', ['call']), values('2', ['call', 'visit']), ...visits]
+  const pinning = (...canonicals: readonly string[]): object => ({
+    relatedArtifact: canonicals.map((resource) => ({ type: 'depends-on', resource })),
+  })
+  const expanding = (name: string, valueUri: string): object => ({
+    contained: [{ resourceType: 'Parameters', id: 'exp', parameter: [{ name, valueUri }] }],
+    extension: [{ url: 'http://hl7.org/fhir/uv/crmi/StructureDefinition/crmi-expansionParameters', valueReference: { reference: '#exp' } }],
+  })
+  const url = 'http://x/Library/Kinds'
+
+  it.each<[string, object, object, number]>([
+    ['the newest', {}, {}, 2],
+    ['that of the dependencies of the library', pinning(`${VALUES}|1`), {}, 1],
+    ['that of its expansion parameters', expanding('valueset-version', `${VALUES}|1`), {}, 1],
+    [
+      'that of expansion parameters before that of dependencies',
+      { ...pinning(`${VALUES}|2`), ...expanding('canonicalVersion', `${VALUES}|1`) },
+      {},
+      1,
+    ],
+    ['that of the Measure before that of the library', pinning(`${VALUES}|2`), pinning(`${VALUES}|1`), 1],
+    ['that of the expansion parameters of the Measure', {}, expanding('default-valueset-version', `${VALUES}|1`), 1],
+    ['no version that nothing states', pinning(VALUES), {}, 2],
+  ])('of a value set are %s', async (_, ofLibrary, ofMeasure, expected) => {
+    expect(await counted([{ ...kinds, ...ofLibrary }, ...data], [url], 'Seen', { ofMeasure })).toBe(expected)
+  })
+
+  it('of an included library are those that the Measure or the including library states', async () => {
+    const parts = [library('Part', 'define Yes: true'), library('Part', 'define Yes: false', { version: '2' })]
+    const including = library('Kinds', 'define Seen: Part.Yes', { includes: 'include Part' })
+    const seen = (ofLibrary: object, ofMeasure: object): Promise<number | undefined> =>
+      counted([{ ...including, ...ofLibrary }, ...parts], [url], 'Seen', { ofMeasure })
+    const one = pinning('http://x/Library/Part|1')
+    expect([await seen({}, {}), await seen(one, {}), await seen({}, one), await seen(pinning('http://x/Library/Part'), one)]).toEqual([
+      0, 2, 2, 2,
+    ])
+  })
+
+  it('are refused where libraries contradict each other, unless the Measure says which one applies', async () => {
+    const including = library('All', 'define Seen: Kinds.Seen', { includes: 'include Kinds', ...pinning(`${VALUES}|2`) })
+    const stored = [including, { ...kinds, ...pinning(`${VALUES}|1`) }, ...data]
+    await expect(counted(stored, ['http://x/Library/All'], 'Seen')).rejects.toMatchObject({
+      code: 'definition-invalid',
+      message: expect.stringContaining(`pin '${VALUES}' to the versions`),
+    })
+    expect(await counted(stored, ['http://x/Library/All'], 'Seen', { ofMeasure: pinning(`${VALUES}|1`) })).toBe(1)
+  })
+
+  it('that do not exist are named', async () => {
+    const stored = [{ ...kinds, ...pinning(`${VALUES}|3`) }, ...data]
+    await expect(counted(stored, [url], 'Seen')).rejects.toMatchObject({
+      code: 'definition-not-found',
+      message: expect.stringContaining(`${VALUES}|3`),
+    })
   })
 })

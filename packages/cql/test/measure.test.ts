@@ -623,7 +623,9 @@ describe('with `continue`', () => {
     expect([answer.status, answer.group?.[0]?.population?.map(({ count }) => count)]).toEqual(['complete', [3, 2, 0, 0]])
     const outcome = { resourceType: 'OperationOutcome', issue: [{ severity: 'warning' }, { severity: 'warning' }] }
     expect(answer.contained?.[0]).toMatchObject(outcome)
-    expect(JSON.stringify(answer.contained?.[0])).toMatch(/1 subject could not be evaluated, which no count contains.*Patient\/b could not be evaluated/)
+    expect(JSON.stringify(answer.contained?.[0])).toMatch(
+      /1 subject could not be evaluated, which no count contains.*Patient\/b could not be evaluated/,
+    )
     const sexes = JSON.stringify(answer.contained?.slice(1).map((one) => ({ ...one, id: undefined })))
     expect(sexes).toMatch(/"female".*"valueInteger":2.*"male".*"valueInteger":1/)
   })

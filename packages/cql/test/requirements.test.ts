@@ -75,6 +75,13 @@ describe('the data requirements of a Measure in CQL', () => {
     expect(dependsOn).toEqual(['http://x/Library/Main|1', 'http://x/Library/Common|1', 'http://x/ValueSet/visits'])
   })
 
+  it('have the versions that the Measure pins', async () => {
+    const relatedArtifact = [{ type: 'depends-on', resource: 'http://x/ValueSet/visits|3' }]
+    const { data, dependsOn } = await ofMeasure([criteria('Visited')], { relatedArtifact })
+    expect(data.flatMap(({ codeFilter = [] }) => codeFilter)).toEqual([{ path: 'type', valueSet: 'http://x/ValueSet/visits|3' }])
+    expect(dependsOn).toContain('http://x/ValueSet/visits|3')
+  })
+
   it('have codes, and the period', async () => {
     const { data, dependsOn } = await ofMeasure([criteria('Weighed'), criteria('Recent')])
     const [, weighed, recent] = data

@@ -104,6 +104,20 @@ describe('code systems and value sets in CQL', () => {
   })
 
   it.each([
+    ['Subsumes("Bird", "Owl")', 'true'],
+    ['"Cat".subsumedBy("Bird")', 'false'],
+    ['Add(1, 2)', '3'],
+    ['Start(Interval[1, 2])', '1'],
+  ])('operators of the language are called by name: %s is %s', async (text, expected) => {
+    expect(await valueOf(text)).toBe(expected)
+  })
+
+  it('a function of the library goes before an operator of that name', async () => {
+    const text = `${HEAD}define function Subsumes(a Code, b Code): 'own'\ndefine X: Subsumes("Bird", "Owl")`
+    expect(await answerOf('text/cql', text)).toBe("'own'")
+  })
+
+  it.each([
     ['of a code system that does not exist', '"Stranger"', '"Stranger"'],
     ['of an unknown code', '"Bird"', `Code { code: 'dog', system: '${ANIMALS.url}' }`],
   ])('subsumption %s is refused', async (_, left, right) => {

@@ -38,6 +38,7 @@ const MAX_LIBRARIES = 100
  *   translator; `definition-invalid` for text with errors, naming line and column; `definition-not-found` for an included library that does not exist.
  */
 export async function loadLibrary(loading: LibraryLoading, resource: LibraryResource): Promise<LoadedLibrary> {
+  loading.onLibrary?.(resource)
   const elm = publishedElm(loading, resource)
   if (elm !== undefined) return { elm, includes: await includedElm(loading, { elm, from: resource }) }
   const text = cqlText(resource)

@@ -4,6 +4,7 @@ import { canonicalOf } from 'fhir-ops/internal/content'
 import { quoted } from 'fhir-ops/internal/errors'
 import { nodesAt, textAt } from '../elm/node.js'
 import type { CqlTranslator } from '../translator/translator.js'
+import type { PinnedVersions } from './pinned-versions.js'
 
 /** A Library resource. */
 export type LibraryResource = Readonly<Record<string, unknown>>
@@ -15,6 +16,10 @@ export interface LibraryLoading {
   readonly translator: CqlTranslator | undefined
   /** Libraries that a Measure or a call names. Includes find them by name, whatever their url is. */
   readonly beside?: readonly NamedLibrary[]
+  /** Versions of libraries whose version is left open. */
+  readonly pinned?: PinnedVersions | undefined
+  /** Called with each Library that is used. */
+  readonly onLibrary?: ((resource: LibraryResource) => void) | undefined
 }
 
 /** A Library, and its identifier in CQL if that is known. */
@@ -48,6 +53,7 @@ export function libraryFinder(loading: LibraryLoading): LibraryFinder {
     if (before === undefined) {
       const resource = await found(loading, name)
       known.set(id, { resource, version })
+      loading.onLibrary?.(resource)
       return resource
     }
     const versions = [before.version, textAt(before.resource, 'version')]
@@ -73,13 +79,13 @@ async function found(loading: LibraryLoading, name: IncludedName): Promise<Libra
 }
 
 async function foundAt(
-  { ctx, beside = [] }: LibraryLoading,
+  { ctx, beside = [], pinned }: LibraryLoading,
   { id, version }: IncludedName,
   places: readonly Canonical[],
 ): Promise<LibraryResource | undefined> {
   ctx.authorize?.('read', 'Library')
   for (const { url, version: known } of places) {
-    const definition = await ctx.content.resolve('Library', url, version ?? known)
+    const definition = await ctx.content.resolve('Library', url, version ?? known ?? pinned?.(url))
     if (definition !== undefined) return definition.resource
   }
   return beside.find((one) => isCalled(one, id) && (version === undefined || textAt(one.resource, 'version') === version))?.resource

@@ -1,7 +1,8 @@
 import { quoted } from 'fhir-ops/internal/errors'
 import type { Compute, Scope } from '../compile/compiler.js'
 import { definitionsNamed, isFunction, isHelperCall } from '../elm/library.js'
-import { nodeAt, nodesAt, textAt, type ElmNode } from '../elm/node.js'
+import { nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
+import { NODE_COMPILERS } from '../compile/registry.js'
 import { FHIR_HELPERS } from '../model/fhir-helpers.js'
 import { invalidElm, unsupportedElm } from '../problem.js'
 import { externalBody } from './external.js'
@@ -21,6 +22,19 @@ export function invocationOf(node: ElmNode, operands: readonly Compute[], librar
     throw invalidElm(node, `There is no function ${quoted(name)} with ${operands.length} operands in library ${target.id}.`)
   return callOf(target, candidates, operands, shared)
 }
+
+/**
+ * The operator that a call names, as a node of its type: the translator writes operators of the language that are called by name (`Subsumes(a, b)`) as calls
+ * of a function without a library. A function of the library goes first. All other nodes are returned unchanged.
+ */
+export function operatorCalled(node: ElmNode, library: Library): ElmNode {
+  if (typeOf(node) !== CALL || textAt(node, 'libraryName') !== undefined) return node
+  const name = textAt(node, 'name') ?? ''
+  if (name === CALL || !Object.hasOwn(NODE_COMPILERS, name)) return node
+  return definitionsNamed(library.node, 'statements', name).some(isFunction) ? node : { ...node, type: name }
+}
+
+const CALL = 'FunctionRef'
 
 /** Compiles a call of a function of FHIRHelpers. These are built in. */
 function helped(node: ElmNode, [operand]: readonly Compute[], { options }: Shared): Compute {

@@ -11,7 +11,7 @@ import { invalidElm, unsupportedElm } from '../problem.js'
 import { createConstants } from './constants.js'
 import { checkReference, isContextSubject, isUnfilteredContext } from './context.js'
 import { declaredValue, parameterType } from './declared.js'
-import { callOf, functionsOf, invocationOf } from './functions.js'
+import { callOf, functionsOf, invocationOf, operatorCalled } from './functions.js'
 import type { LibraryOptions } from './library-options.js'
 import {
   contextIn,
@@ -170,14 +170,15 @@ function compilerOf(library: Library, shared: Shared): Compiler {
     given: shared.given,
     nodes: () => shared.nodes,
     references,
-    compile: (node, scope) => {
+    compile: (written, scope) => {
+      const node = operatorCalled(written, library)
       const type = typeOf(node)
       const compile = Object.hasOwn(NODE_COMPILERS, type) ? NODE_COMPILERS[type] : undefined
       if (compile === undefined)
         throw unsupportedElm(node, `The ELM node ${type === '' ? 'without a type' : quoted(type)} is not supported.`)
       const compiled = (): Compute =>
         nested(node, shared, () => settling(node, { scope, shared, references }, () => compile(node, scope, compiler)))
-      return options.trace === undefined ? shared.constants.folded(type, compiled) : options.trace(compiled(), node, scope, library.id)
+      return options.trace === undefined ? shared.constants.folded(type, compiled) : options.trace(compiled(), written, scope, library.id)
     },
   }
   return compiler

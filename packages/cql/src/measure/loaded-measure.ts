@@ -6,6 +6,7 @@ import { definitionsNamed, FHIR_HELPERS_LIBRARY, identifierOf, libraryIn } from 
 import { textAt } from '../elm/node.js'
 import { identifierOfLoaded, loadLibrary, translatedExpressions, type LineOrigin, type LoadedLibrary } from '../libraries/content.js'
 import { isCalled, type LibraryLoading, type LibraryResource } from '../libraries/find-library.js'
+import { pinnedVersions, type PinnedVersions } from '../libraries/pinned-versions.js'
 import { expressionScope, type ExpressionScope } from './expression-scope.js'
 import { CQL_IDENTIFIER_LANGUAGES, CQL_LANGUAGES } from './languages.js'
 
@@ -27,6 +28,8 @@ export interface LoadedMeasure {
   /** Texts of the criteria that are expressions, in the order of the definitions `Expression 0` and so on of `expressions`. */
   readonly texts: readonly string[]
   readonly expressions: LoadedLibrary | undefined
+  /** The versions of definitions that the Measure and all its libraries pin. */
+  readonly pinned: PinnedVersions
 }
 
 /**
@@ -35,7 +38,13 @@ export interface LoadedMeasure {
  * @throws {OperationError} `definition-not-found` for a library that does not exist; `definition-required` for a Library without content;
  *   `definition-invalid` for CQL with errors.
  */
-export async function loadMeasure(loading: LibraryLoading, scope: RequirementScope): Promise<LoadedMeasure> {
+export async function loadMeasure(given: LibraryLoading, scope: RequirementScope): Promise<LoadedMeasure> {
+  const used: LibraryResource[] = []
+  const loading = {
+    ...given,
+    pinned: pinnedVersions([[scope.measure]]),
+    onLibrary: (resource: LibraryResource) => void used.push(resource),
+  }
   const resources = await libraryResources(loading, scope)
   const beside = resources.map((resource) => ({ resource }))
   const libraries: MeasureLibrary[] = []
@@ -45,7 +54,8 @@ export async function loadMeasure(loading: LibraryLoading, scope: RequirementSco
   }
   const criteria = expressionsIn(scope, libraries)
   const texts = [...criteria.keys()]
-  if (texts.length === 0) return { libraries, texts, expressions: undefined }
+  const pinned = pinnedVersions([[scope.measure], used])
+  if (texts.length === 0) return { libraries, texts, expressions: undefined, pinned }
   const seen = expressionScope(
     libraries.map(({ id, library: { elm } }) => ({ id, elm })),
     texts,
@@ -56,7 +66,7 @@ export async function loadMeasure(loading: LibraryLoading, scope: RequirementSco
   const locate = (line: number): LineOrigin => (line <= head.length ? { line } : originOf(line - head.length, criteria))
   const source = { text: [...head, ...definitions].join('\n'), from: undefined, locate }
   const count = seen.definitions.length + texts.length
-  return { libraries, texts, expressions: await translatedExpressions({ ...loading, beside: libraries }, source, count) }
+  return { libraries, texts, expressions: await translatedExpressions({ ...loading, beside: libraries }, source, count), pinned }
 }
 
 /** The library as an earlier one includes it; `undefined` if none does. */
@@ -179,7 +189,7 @@ function headOfExpressions(
 const BUILT_IN = new RegExp(`/${FHIR_HELPERS_LIBRARY}(?:\\|.*)?$`)
 
 /** The libraries of the Measure, by canonical or `Library/<id>`. */
-async function libraryResources({ ctx }: LibraryLoading, { measure }: RequirementScope): Promise<readonly LibraryResource[]> {
+async function libraryResources({ ctx, pinned }: LibraryLoading, { measure }: RequirementScope): Promise<readonly LibraryResource[]> {
   const stated = Array.isArray(measure['library']) ? measure['library'].filter((name) => typeof name === 'string') : []
   const names = stated.filter((name) => !BUILT_IN.test(name))
   if (names.length > 0) ctx.authorize?.('read', 'Library')
@@ -189,7 +199,9 @@ async function libraryResources({ ctx }: LibraryLoading, { measure }: Requiremen
     const id = /^Library\/([A-Za-z0-9\-.]{1,64})$/.exec(name)?.[1]
     const { url, version } = canonicalOf(name)
     const found =
-      id === undefined ? (await ctx.content.resolve('Library', url, version))?.resource : (await ctx.storage.read('Library', id))?.resource
+      id === undefined
+        ? (await ctx.content.resolve('Library', url, version ?? pinned?.(url)))?.resource
+        : (await ctx.storage.read('Library', id))?.resource
     if (found === undefined) missing.push(name)
     else resources.push(found)
   }

@@ -102,7 +102,7 @@ export async function prepare(ctx: OperationContext, scope: Scope, { options, co
   if (model === undefined) throw new OperationError('not-supported', 'CQL needs the types of FHIR, which are not loaded.')
   const loaded = await loadMeasure({ ctx, translator: options.translator }, scope)
   const links = await subjectLinks(ctx, scope.subjectType)
-  const terminology = createTerminology(ctx, options)
+  const terminology = createTerminology(ctx, { ...options, pinned: loaded.pinned })
   const offset = options.offset ?? 0
   const convert = ctx.convertUnit ?? SAME_UNIT
   const given = parametersIn(scope, offset)

@@ -14,7 +14,8 @@ import { textAt } from '../elm/node.js'
 import { createEvaluation } from '../libraries/evaluate.js'
 import { declaredParameters, loadLibrary, translatedExpressions, type LineOrigin, type LoadedLibrary } from '../libraries/content.js'
 import { EXTERNAL_FUNCTIONS, type ExternalFunctions } from '../libraries/library-options.js'
-import type { LibraryResource } from '../libraries/find-library.js'
+import type { LibraryLoading, LibraryResource } from '../libraries/find-library.js'
+import { pinnedVersions } from '../libraries/pinned-versions.js'
 import { compileLibrary, type CqlLibrary, type Definition } from '../libraries/library.js'
 import { resourceElement } from '../model/fhir-types.js'
 import type { CqlTranslator } from '../translator/translator.js'
@@ -143,8 +144,10 @@ async function evaluateDefinitions(
   checkInput(ctx, input, INPUT)
   const model = ctx.types
   if (model === undefined) throw new OperationError('not-supported', 'CQL needs the types of FHIR, which are not loaded.')
-  const loaded = await librariesOf(ctx, input, options.translator)
-  const terminology = createTerminology(ctx, options)
+  const used: LibraryResource[] = []
+  const onLibrary = (resource: LibraryResource): void => void used.push(resource)
+  const loaded = await librariesOf({ ctx, translator: options.translator, onLibrary }, input)
+  const terminology = createTerminology(ctx, { ...options, pinned: pinnedVersions([used]) })
   const convert: UnitConversion = ctx.convertUnit ?? ((from, to) => (from === to ? 1 : undefined))
   const offset = options.offset ?? 0
   const requests: RetrieveRequest[] = []
@@ -211,10 +214,10 @@ function valuesOf(definitions: readonly Definition[], evaluation: Evaluation): P
   return { values, failures }
 }
 
-async function librariesOf(ctx: OperationContext, input: EvaluateCqlInput, translator: CqlTranslator | undefined): Promise<LoadedLibrary> {
+async function librariesOf(given: LibraryLoading, input: EvaluateCqlInput): Promise<LoadedLibrary> {
   const { expression, library } = input
   const included = [...(library === undefined ? [] : [{ resource: library }]), ...(input.includes ?? [])]
-  const loading = { ctx, translator, beside: included }
+  const loading = { ...given, beside: included }
   if (expression === undefined) {
     if (library === undefined)
       throw new OperationError('parameter-required', 'An expression or a library is needed.', { expression: ['expression'] })

@@ -7,6 +7,7 @@ import { preparedChoice, terminologyScope, type CodeSystemProvider } from 'fhir-
 import { flagAt, nodeAt, nodesAt, textAt, type ElmNode } from '../elm/node.js'
 import type { LibraryTerminology } from '../compile/compiler.js'
 import { createProfiles, type RetrievedProfiles } from '../data/profiles.js'
+import type { PinnedVersions } from '../libraries/pinned-versions.js'
 import { failedEvaluation } from '../problem.js'
 import { codesBySystem, type CodesBySystem } from '../values/codes-by-system.js'
 import type { Code, Vocabulary } from '../values/value.js'
@@ -31,10 +32,13 @@ interface Codes {
 interface TerminologyOptions {
   /** The resources that retrieves by profile find. Default `fixed`. */
   readonly profiles?: RetrievedProfiles | undefined
+  /** Versions of value sets and code systems whose version is left open. */
+  readonly pinned?: PinnedVersions | undefined
 }
 
 /** Creates the terminology of an evaluation, which uses the terminology engines of a context. */
-export function createTerminology(ctx: OperationContext, { profiles: mode = 'fixed' }: TerminologyOptions = {}): Terminology {
+export function createTerminology(ctx: OperationContext, { profiles: mode = 'fixed', pinned }: TerminologyOptions = {}): Terminology {
+  const pin = (vocabulary: Vocabulary): Vocabulary => ({ ...vocabulary, version: vocabulary.version ?? pinned?.(vocabulary.id) ?? null })
   const profiles = createProfiles(ctx, mode)
   const valueSets = new Map<string, Vocabulary>()
   const systems = new Map<string, Vocabulary>()
@@ -46,10 +50,10 @@ export function createTerminology(ctx: OperationContext, { profiles: mode = 'fix
     membership: (vocabulary) => {
       const key = canonicalOf(vocabulary)
       if (vocabulary.kind === 'codeSystem') {
-        systems.set(key, vocabulary)
+        systems.set(key, pin(vocabulary))
         return (system, code) => (system === undefined || system === vocabulary.id) && isCodeOf(providers.get(key), code)
       }
-      valueSets.set(key, vocabulary)
+      valueSets.set(key, pin(vocabulary))
       let known: Codes | undefined
       return (system, code) => {
         known ??= codes.get(key)
@@ -58,11 +62,11 @@ export function createTerminology(ctx: OperationContext, { profiles: mode = 'fix
     },
     expansion: (vocabulary) => {
       const key = canonicalOf(vocabulary)
-      valueSets.set(key, vocabulary)
+      valueSets.set(key, pin(vocabulary))
       return () => codes.get(key)?.listed ?? []
     },
     subsumption: (declared) => {
-      if (!asked.has(declared)) for (const vocabulary of declared) perhaps.set(canonicalOf(vocabulary), vocabulary)
+      if (!asked.has(declared)) for (const vocabulary of declared) perhaps.set(canonicalOf(vocabulary), pin(vocabulary))
       asked.add(declared)
       return (ancestor, descendant) => isSubsumed(declared, providers, { ancestor, descendant })
     },
@@ -73,12 +77,13 @@ export function createTerminology(ctx: OperationContext, { profiles: mode = 'fix
       for (const [key, vocabulary] of valueSets) {
         if (codes.has(key)) continue
         const found = await codesOf(ctx, vocabulary)
-        if (found === undefined) missing.push(`value set ${quoted(key)}`)
+        if (found === undefined) missing.push(`value set ${quoted(canonicalOf(vocabulary))}`)
         else codes.set(key, found)
       }
       const opened = await openSystems(ctx, new Map([...perhaps, ...systems]))
       for (const [key, provider] of opened) providers.set(key, provider)
-      missing.push(...[...systems.keys()].filter((key) => !opened.has(key)).map((key) => `code system ${quoted(key)}`))
+      const unknown = [...systems].filter(([key]) => !opened.has(key))
+      missing.push(...unknown.map(([, vocabulary]) => `code system ${quoted(canonicalOf(vocabulary))}`))
       if (missing.length > 0)
         throw new OperationError('definition-not-found', `These definitions do not exist: ${missing.slice(0, 20).join(', ')}.`)
     },

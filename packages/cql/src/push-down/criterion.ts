@@ -82,7 +82,7 @@ interface Followed {
 }
 
 function followed(place: Place, node: ElmNode): Followed | undefined {
-  const unit = unitOf({ loaded: place.loaded, url: undefined, dependsOn: new Set() }, node, place.unit)
+  const unit = unitOf({ loaded: place.loaded, url: undefined, pinned: () => undefined, dependsOn: new Set() }, node, place.unit)
   const target = unit === undefined ? undefined : definedAs(unit, textAt(node, 'name') ?? '')
   return unit === undefined || target === undefined ? undefined : { place: { ...place, unit }, node: target }
 }

@@ -8,6 +8,7 @@ import { isFunction } from '../elm/library.js'
 import { isNode, MAX_DEPTH, nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
 import { isSystem, resultTypeOf, statedType, SYSTEM, type TypeSpecifier } from '../elm/type-specifier.js'
 import type { LoadedLibrary } from '../libraries/content.js'
+import type { PinnedVersions } from '../libraries/pinned-versions.js'
 import { codingsOf, requirementOf, type Periods } from './retrieve-filters.js'
 import { canonicalOfRef, definedIn, definitionsOf, unitOf, unitOfElm, type References, type Section, type Unit } from './units.js'
 
@@ -16,6 +17,8 @@ interface AnalysedLibrary {
   readonly loaded: LoadedLibrary
   /** Canonical url of the Library resource, from which those of included libraries are derived; `undefined` if it is not published. */
   readonly url: string | undefined
+  /** Versions of value sets and code systems whose version is left open. */
+  readonly pinned: PinnedVersions
   readonly model: TypeModel
   readonly periods: Periods
 }
@@ -49,10 +52,11 @@ interface Walk extends References {
  */
 export function elmRequirements(analysed: AnalysedLibrary, names: readonly string[]): Requirements {
   const unit = unitOfElm(analysed.loaded.elm)
-  const { loaded, url } = analysed
+  const { loaded, url, pinned } = analysed
   const walk: Walk = {
     loaded,
     url,
+    pinned,
     analysed,
     data: [],
     read: new Map(),

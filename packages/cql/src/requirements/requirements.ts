@@ -6,6 +6,7 @@ import type { TypeModel } from 'fhir-ops/fhirpath'
 import { libraryIn, publicDefinitions } from '../elm/library.js'
 import { textAt } from '../elm/node.js'
 import { loadLibrary } from '../libraries/content.js'
+import { pinnedVersions } from '../libraries/pinned-versions.js'
 import type { LibraryResource } from '../libraries/find-library.js'
 import { FHIRPATH_LANGUAGE } from '../measure/languages.js'
 import { expressionName, loadMeasure, namedDefinition, PERIOD } from '../measure/loaded-measure.js'
@@ -23,8 +24,8 @@ export async function measureRequirements(
   { translator }: CqlLanguageOptions,
 ): Promise<Requirements> {
   const model = typesOf(ctx)
-  const { libraries, texts, expressions } = await loadMeasure({ ctx, translator }, scope)
-  const analysed = { model, periods: new Map([[PERIOD, { start: scope.period.start, end: scope.period.end }]]) }
+  const { libraries, texts, expressions, pinned } = await loadMeasure({ ctx, translator }, scope)
+  const analysed = { model, pinned, periods: new Map([[PERIOD, { start: scope.period.start, end: scope.period.end }]]) }
   const criteria = [
     ...scope.groups.flatMap(({ populations, stratifiers }) => [
       ...populations.flatMap((population) => [population, ...(population.evidence ?? [])]),
@@ -69,8 +70,9 @@ export async function libraryRequirements(
   { resource, definitions }: { readonly resource: LibraryResource; readonly definitions: readonly string[] | undefined },
   { translator }: CqlLanguageOptions,
 ): Promise<Requirements> {
-  const loaded = await loadLibrary({ ctx, translator }, resource)
-  const analysed = { loaded, url: textAt(resource, 'url'), model: typesOf(ctx), periods: new Map() }
+  const used: LibraryResource[] = []
+  const loaded = await loadLibrary({ ctx, translator, onLibrary: (library) => void used.push(library) }, resource)
+  const analysed = { loaded, url: textAt(resource, 'url'), pinned: pinnedVersions([used]), model: typesOf(ctx), periods: new Map() }
   const found = elmRequirements(analysed, definitions ?? publicDefinitions(libraryIn(loaded.elm)))
   return { ...found, dependsOn: [canonicalOf(resource), ...found.dependsOn] }
 }

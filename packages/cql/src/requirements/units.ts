@@ -2,6 +2,7 @@ import { formatCanonical } from 'fhir-ops/internal/content'
 import { definitionsNamed, FHIR_HELPERS_LIBRARY, includedAs, libraryIn, type ElmSection } from '../elm/library.js'
 import { textAt, type ElmNode } from '../elm/node.js'
 import type { LoadedLibrary } from '../libraries/content.js'
+import type { PinnedVersions } from '../libraries/pinned-versions.js'
 
 /** An ELM library in which references are resolved. */
 export interface Unit {
@@ -13,6 +14,8 @@ export interface References {
   readonly loaded: LoadedLibrary
   /** Canonical url of the Library resource, from which those of included libraries are derived; `undefined` if it is not published. */
   readonly url: string | undefined
+  /** Versions of value sets and code systems whose version is left open. */
+  readonly pinned: PinnedVersions
   /** Canonicals of the libraries, value sets and code systems that were referred to. */
   readonly dependsOn: Set<string>
 }
@@ -56,7 +59,7 @@ export function canonicalOfRef(
   const [def] = definedIn(unitOf(references, ref, unit), section, ref)
   const [id, version] = [textAt(def ?? {}, 'id'), textAt(def ?? {}, 'version')]
   if (id === undefined) return undefined
-  const canonical = formatCanonical(id, version)
+  const canonical = formatCanonical(id, version ?? references.pinned(id))
   references.dependsOn.add(canonical)
   return canonical
 }
