@@ -63,7 +63,8 @@ function* columnOfInactive(index: ConceptIndex): Work<ReadonlyMap<string, Bitmap
  *
  * @returns `undefined` when no concept can have it.
  */
-export function statedProperty(provider: CodeSystemProvider, name: string): FilterProperty | undefined {
+export function statedProperty(provider: CodeSystemProvider, asked: string): FilterProperty | undefined {
+  const name = ownName(provider, asked)
   if (isConceptProperty(name)) return { texts: (concept) => [provider.code(concept)] }
   const relatives = relativesBy(provider, name)
   if (relatives !== undefined) {
@@ -83,6 +84,12 @@ export function statedProperty(provider: CodeSystemProvider, name: string): Filt
     ...(type !== undefined && { written: (value: string) => writtenValue(name, type, value) }),
     ...(index !== undefined && { column: () => columnOf(index, name) }),
   }
+}
+
+/** Returns the code under which the code system declares a property that FHIR defines; any other name is returned unchanged. */
+function ownName({ header: { properties } }: CodeSystemProvider, asked: string): string {
+  if (properties.has(asked) || !(DEFINED.has(asked) || asked === 'inactive')) return asked
+  return [...properties].find(([, uri]) => uri === `${CONCEPT_PROPERTIES}#${asked}`)?.[0] ?? asked
 }
 
 /** Builds the index that `filterProperty` needs to find out whether any concept has a property that the code system does not declare. */

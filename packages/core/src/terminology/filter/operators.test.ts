@@ -102,6 +102,29 @@ it.each([
   expect(codes(living, { property, op, value })).toBe(expected)
 })
 
+it.each([
+  ['notSelectable', '=', 'true', 'b'],
+  ['notSelectable', 'exists', 'false', 'a'],
+  ['status', 'in', 'retired', 'b'],
+  ['inactive', 'exists', 'true', 'a'],
+])('by %s %s %s finds the property that a code system declares under another code', (property, op, value, expected) => {
+  const declared = ['notSelectable', 'status', 'inactive'].map((name) => ({
+    code: `own-${name}`,
+    uri: `http://hl7.org/fhir/concept-properties#${name}`,
+  }))
+  const concept = [
+    { code: 'a', property: [{ code: 'own-inactive', valueBoolean: false }] },
+    {
+      code: 'b',
+      property: [
+        { code: 'own-notSelectable', valueBoolean: true },
+        { code: 'own-status', valueCode: 'retired' },
+      ],
+    },
+  ]
+  expect(codes(providerOf(codeSystem('renamed', concept, { property: declared })), { property, op, value })).toBe(expected)
+})
+
 it('by a defined property asks for what concepts state where the system declares it', () => {
   const concept = [{ code: 'a', property: [{ code: 'inactive', valueBoolean: false }] }, { code: 'b' }]
   const declared = providerOf(codeSystem('declared', concept, { property: [{ code: 'inactive', type: 'boolean' }] }))
