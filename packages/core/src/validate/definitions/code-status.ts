@@ -8,20 +8,24 @@ export function providersOf(plan: ValueSetPlan, system: string | undefined): rea
   return [...new Set(partsOf(plan, system).flatMap(({ family, definition }) => family?.provider(definition.version) ?? []))]
 }
 
-/** The includes, of a value set and its imports, that take codes from a system. */
+/** The includes of a value set and its imports. */
+export function includesOf(plan: ValueSetPlan): ValueSetPlan['includes'] {
+  return withImports(plan).flatMap(({ includes }) => includes)
+}
+
+/** Those of `includesOf` that take codes from a system. */
 export function partsOf(plan: ValueSetPlan, system: string | undefined): ValueSetPlan['includes'] {
-  return withImports(plan).flatMap(({ includes }) => includes.filter(({ family }) => family?.url === system))
+  return includesOf(plan).filter(({ family }) => family?.url === system)
 }
 
 /** Whether any listed concept is marked as outdated; in most value sets, none is. */
 export function hasOutdated(plan: ValueSetPlan): boolean {
-  const includes = withImports(plan).flatMap((one) => one.includes)
-  return includes.some(({ definition }) => definition.concepts?.some(({ concept }) => outdatedOf(concept) !== undefined) === true)
+  return includesOf(plan).some(({ definition }) => definition.concepts?.some(({ concept }) => outdatedOf(concept) !== undefined) === true)
 }
 
 /** How the value set marks a code as outdated; a code without system may be of any system. */
 export function outdatedIn(plan: ValueSetPlan, { system, code }: GivenCode): string | undefined {
-  const includes = withImports(plan).flatMap((one) => one.includes)
+  const includes = includesOf(plan)
   const own = system === undefined ? includes : includes.filter(({ family }) => family?.url === system)
   return own.flatMap((part) => outdatedOf(listedIn(part, code)?.concept) ?? [])[0]
 }

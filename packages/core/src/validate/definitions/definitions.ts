@@ -9,7 +9,7 @@ import { storedInstance } from '../../operation/index.js'
 import { compileRegex, type LinearRegex } from '../../regex/index.js'
 import type { CodeList, Definitions, StoredResources } from '../run/definitions.js'
 import { answers, createQuestions, type Questions } from './answers.js'
-import { codeFinder } from './code-lists.js'
+import { codeFinder } from './code-finder.js'
 import { keptAnswers, type KeptAnswers } from './kept-answers.js'
 import { definitionFinder, profileFinder } from './profiles.js'
 

@@ -1,0 +1,94 @@
+import { isImported } from '../../code-system/index.js'
+import { canonicalOf, type Definition } from '../../content/index.js'
+import { createPace, type OperationContext } from '../../context/index.js'
+import { isAboutContent } from '../../errors/index.js'
+import type { JsonObject } from '../../json/index.js'
+import {
+  definedValueSet,
+  demandedSupplements,
+  findValueSet,
+  makePlan,
+  preparedFilters,
+  readValueSet,
+  terminologyScope,
+  type ValueSetDefinition,
+} from '../../terminology/index.js'
+import type { CodeDefinitions, CodeList } from '../run/definitions.js'
+import { answers, keptOrFetched, type Questions } from './answers.js'
+import { brokenList, codeListOf, emptyList } from './code-list.js'
+import { lastingContext, type KeptAnswers } from './kept-answers.js'
+import { specificationOf } from './specification.js'
+
+/** Looks up value sets and code systems with the terminology engine. */
+export function codeFinder(ctx: OperationContext, questions: Questions, kept: KeptAnswers): CodeDefinitions {
+  const { valueSets } = specificationOf(ctx)
+  const opened = lazily(() => terminologyScope(kept.kept === undefined ? ctx : lastingContext(ctx), { kept: kept.kept }))
+  const listOf = async (definition: ValueSetDefinition): Promise<CodeList> => {
+    if (isWithoutCodes(definition)) return emptyList(definition)
+    const scope = await opened()
+    try {
+      const plan = await makePlan(scope, definition)
+      const problem = await preparedFilters(createPace(ctx), plan, scope.rules)
+      return codeListOf({ scope, plan, supplements: await missingSupplements(ctx, definition), problem: problem?.message })
+    } catch (error) {
+      if (!isAboutContent(error)) throw error
+      const { message } = error
+      const isCircle = error.detail.messageId === 'VALUESET_CIRCULAR_REFERENCE'
+      return { ...brokenList(definition, message), ...(isCircle && { circle: message }) }
+    }
+  }
+  const find = async (canonical: string): Promise<CodeList | undefined> => {
+    const definition = (await findValueSet(ctx, canonical)) ?? (await findUnstamped(ctx, canonical))
+    if (definition === undefined) return undefined
+    return listOf(definedValueSet(ctx.cache, definition))
+  }
+  const fetchBase = answers(questions, async (canonical) => {
+    const list = await find(canonical)
+    valueSets.set(canonical, list)
+    return list
+  })
+  return {
+    valueSet: keptOrFetched(questions, kept.valueSets, find),
+    baseValueSet: (canonical) => valueSets.get(canonical) ?? (valueSets.has(canonical) ? undefined : fetchBase(canonical)),
+    givenValueSet: answers(questions, (resource: JsonObject) => listOf(readValueSet(resource))),
+    codeSystem: keptOrFetched(questions, kept.codeSystems, async (canonical) => {
+      const { url, version } = canonicalOf(canonical)
+      const family = await (await opened()).family(url)
+      await family.prepare(version)
+      return family
+    }),
+    filterProblem: (url, filter) =>
+      ctx.codeSystems
+        ?.filter(isImported)
+        .find((one) => one.url === url)
+        ?.filterProblem?.(filter),
+  }
+}
+
+/** R4 puts its own version on canonicals of terminology.hl7.org, whose definitions have versions of their own. */
+async function findUnstamped(ctx: OperationContext, canonical: string): Promise<Definition | undefined> {
+  return STAMPED.test(canonical) ? findValueSet(ctx, canonicalOf(canonical).url) : undefined
+}
+
+const STAMPED = /^http:\/\/terminology\.hl7\.org\/ValueSet\/.+\|4\.0\.1$/
+
+function lazily<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined
+  return () => (made ??= make())
+}
+
+/** The supplements that a value set requires and that could not be found. */
+async function missingSupplements({ content }: OperationContext, { resource }: ValueSetDefinition): Promise<readonly string[]> {
+  const missing: string[] = []
+  for (const canonical of demandedSupplements(resource)) {
+    const { url, version } = canonicalOf(canonical)
+    const found = await content.resolve('CodeSystem', url, version)
+    if (found?.resource['content'] !== 'supplement') missing.push(canonical)
+  }
+  return missing
+}
+
+/** True for a value set that does not define its codes: it includes neither a code system nor another value set, and has no expansion. */
+function isWithoutCodes({ includes }: ValueSetDefinition): boolean {
+  return includes.every(({ system, imports }) => system === undefined && imports.length === 0)
+}

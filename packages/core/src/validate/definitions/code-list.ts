@@ -1,0 +1,265 @@
+import { canonicalOf, type RequestDefinitions } from '../../content/index.js'
+import { isAboutContent } from '../../errors/index.js'
+import { objectsAt, stringAt, type JsonObject } from '../../json/index.js'
+import {
+  holdsAtOnce,
+  membershipIn,
+  missingImports,
+  statusNotes,
+  withImports,
+  type StatusNote,
+  type TerminologyScope,
+  type ValueSetDefinition,
+  type ValueSetPlan,
+} from '../../terminology/index.js'
+import { nearest } from '../../text/index.js'
+import { codesOfSystem, type CodeList, type GivenCode, type Lacking, type Verdict } from '../run/definitions.js'
+import { hasOutdated, includesOf, isInactive, listedIn, outdatedIn, outOfUseIn, partsOf, providersOf } from './code-status.js'
+
+/** A value set without codes contains no code. */
+export function emptyList({ resource, canonical }: ValueSetDefinition): CodeList {
+  return {
+    canonical: canonical ?? '',
+    title: titleOf(resource, canonical),
+    has: () => 'out',
+    lists: () => false,
+    fit: () => 'out',
+    notes: () => [],
+    versions: () => ({ known: [], areStated: false }),
+    missingVersions: () => [],
+    lacking: () => [],
+    displays: () => [],
+    systemsOf: () => [],
+    isOneList: false,
+    outdated: () => undefined,
+    outOfUse: () => undefined,
+    isBarred: () => false,
+    members: () => [],
+    suggestions: () => [],
+    lasts: () => true,
+    restsOn: () => false,
+  }
+}
+
+/** It is unknown whether a broken value set contains a code. Definitions of a request may repair it. */
+export function brokenList(definition: ValueSetDefinition, problem: string): CodeList {
+  return { ...emptyList(definition), problem, has: () => 'unknown', fit: () => 'questionable', restsOn: () => true }
+}
+
+function titleOf(resource: JsonObject, canonical: string | undefined): string {
+  return stringAt(resource, 'title') ?? stringAt(resource, 'name') ?? canonical ?? ''
+}
+
+/** A value set that was found and can be evaluated. */
+interface FoundValueSet {
+  readonly scope: TerminologyScope
+  readonly plan: ValueSetPlan
+  /** The missing ones of the supplements that it requires. */
+  readonly supplements: readonly string[]
+  /** The problem of a filter that cannot be used. */
+  readonly problem: string | undefined
+}
+
+/** Creates the list of the codes of a value set. Answers about codes are kept. */
+export function codeListOf(found: FoundValueSet): CodeList {
+  const { plan, supplements, problem } = found
+  const { resource, canonical, activeOnly } = plan.valueSet
+  const includes = includesOf(plan)
+  const searched: Searched = { ...found, systems: [...new Set(includes.flatMap(({ family }) => family?.url ?? []))] }
+  const families = [...plan.systems.values()].map(({ family }) => family)
+  const codeSystems = [...families.map(({ url }) => url), ...supplements.map((supplement) => canonicalOf(supplement).url)]
+  const isMember = (code: GivenCode): boolean => verdictOf(searched, code) === 'in'
+  const verdicts = keptByCode((code, system) => verdictOf(searched, { code, system }))
+  const doubts = doubtsAbout(searched, verdicts)
+  const suggestions = keptByCode((code, system) => suggestedCodes(plan, { code, system }, (other) => isMember({ system, code: other })))
+  return {
+    ...doubts,
+    canonical: canonical ?? '',
+    title: titleOf(resource, canonical),
+    problem,
+    has: (given) => (given.version === undefined ? verdicts(given.code, given.system) : verdictOf(searched, given)),
+    lists: (code) =>
+      includes.some((part) => listedIn(part, code) !== undefined && verdictIn(searched, part.family?.url ?? '', { code }) !== 'out'),
+    isOneList: includes.filter(({ family }) => family !== undefined).length === 1,
+    fit: keptByCode((code, system) => {
+      const verdict = verdicts(code, system)
+      const isUndecided = verdict === 'unknown' && (problem !== undefined || doubts.missingVersions(system).length > 0)
+      if (isUndecided || isQuestionable(doubts, { code, system })) return 'questionable'
+      return verdict === 'out' ? 'out' : 'fine'
+    }),
+    notes: keptNotes(plan),
+    versions: (system) => ({
+      known: providersOf(plan, system).flatMap(({ header }) => header.version ?? []),
+      areStated: partsOf(plan, system).every(({ definition }) => definition.version !== undefined),
+    }),
+    displays: ({ system, code }) => partsOf(plan, system).flatMap((part) => listedDisplays(listedIn(part, code)?.concept)),
+    isBarred: (code) => activeOnly && isInactive(plan, code),
+    members: () => membersOf(searched, isMember),
+    suggestions: ({ code, system }) => suggestions(code, system),
+    lasts: () => families.every((family) => family.lasts()),
+    restsOn: (fromRequest) => isNamedIn(fromRequest, codeSystems, valueSetsOf(plan)),
+  }
+}
+
+/** A value set with the urls of the code systems that it takes codes from. */
+interface Searched extends FoundValueSet {
+  readonly systems: readonly string[]
+}
+
+type VerdictsByCode = (code: string, system: string | undefined) => Verdict
+
+/** What may speak against a code, or leave it undecided. */
+type Doubts = Pick<CodeList, 'lacking' | 'missingVersions' | 'outOfUse' | 'outdated' | 'systemsOf'>
+
+function doubtsAbout(searched: Searched, verdicts: VerdictsByCode): Doubts {
+  const { plan, supplements, systems } = searched
+  const isMarked = hasOutdated(plan)
+  const missing = versionsMissing(plan)
+  const lackingFor = lackingIn(plan, supplements)
+  const systemsWith = (code: string): readonly string[] => systems.filter((system) => verdictIn(searched, system, { code }) === 'in')
+  return {
+    lacking: ({ system, code }) => lackingFor(verdicts(code, system)),
+    missingVersions: (system) => (system === undefined ? [...missing.values()].flat() : (missing.get(system) ?? [])),
+    outdated: (code) => (isMarked ? outdatedIn(plan, code) : undefined),
+    outOfUse: (code) => outOfUseIn(plan, { code, systems: systemsWith(code) }),
+    systemsOf: (code) => (systems.length < 2 ? [] : systemsWith(code)),
+  }
+}
+
+function isQuestionable({ lacking, outdated, systemsOf, outOfUse }: Doubts, given: GivenCode): boolean {
+  if (lacking(given).length > 0 || outdated(given) !== undefined) return true
+  return given.system === undefined && (systemsOf(given.code).length > 1 || outOfUse(given.code) !== undefined)
+}
+
+const KEPT_CODES = 1_000
+const KEPT_NOTES = 50
+
+function keptNotes(plan: ValueSetPlan): CodeList['notes'] {
+  const notes = new Map<string, readonly StatusNote[]>()
+  return (system) => {
+    const known = notes.get(system)
+    if (known !== undefined) return known
+    const made = statusNotes(plan, providersOf(plan, system))
+    if (notes.size >= KEPT_NOTES) notes.clear()
+    notes.set(system, made)
+    return made
+  }
+}
+
+function isNamedIn(fromRequest: RequestDefinitions, codeSystems: readonly string[], valueSets: readonly string[]): boolean {
+  return (
+    codeSystems.some((url) => fromRequest.get('CodeSystem')?.has(url) === true) ||
+    valueSets.some((url) => fromRequest.get('ValueSet')?.has(url) === true)
+  )
+}
+
+/** What a value set lacks: missing supplements for any code, missing imports only if the code may be in them. */
+function lackingIn(plan: ValueSetPlan, supplements: readonly string[]): (verdict: Verdict) => readonly Lacking[] {
+  const always = supplements.map((canonical): Lacking => ({ kind: 'supplement', canonical }))
+  const all = [...missingImports(plan).map((canonical): Lacking => ({ kind: 'value set', canonical })), ...always]
+  return (verdict) => (verdict === 'unknown' ? all : always)
+}
+
+/**
+ * Keeps results for codes without version in nested maps by system and code, which saves composing a key. A map that is emptied when full has cheaper
+ * lookups than one that drops the oldest entry: bench `validate`.
+ */
+function keptByCode<T>(find: (code: string, system: string | undefined) => T): (code: string, system: string | undefined) => T {
+  const bySystem = new Map<string | undefined, Map<string, T>>()
+  let kept = 0
+  return (code, system) => {
+    const known = bySystem.get(system)?.get(code)
+    if (known !== undefined) return known
+    const found = find(code, system)
+    if (++kept > KEPT_CODES) {
+      bySystem.clear()
+      kept = 1
+    }
+    const codes = bySystem.get(system) ?? new Map<string, T>()
+    codes.set(code, found)
+    bySystem.set(system, codes)
+    return found
+  }
+}
+
+/** The urls of the value set and of all that it imports, known or not. */
+function valueSetsOf(plan: ValueSetPlan): readonly string[] {
+  const canonicals = [...withImports(plan).map(({ valueSet }) => valueSet.canonical ?? ''), ...missingImports(plan)]
+  return canonicals.map((canonical) => canonicalOf(canonical).url)
+}
+
+/** The missing versions by code system, for code systems of which other versions are known. */
+function versionsMissing(plan: ValueSetPlan): ReadonlyMap<string, readonly string[]> {
+  const lacking = includesOf(plan).flatMap(({ family, definition: { version } }) =>
+    family === undefined || version === undefined || family.unknown || family.provider(version) !== undefined
+      ? []
+      : [{ url: family.url, version }],
+  )
+  const byUrl = Map.groupBy(lacking, ({ url }) => url)
+  return new Map(Array.from(byUrl, ([url, group]) => [url, group.map(({ version }) => version)]))
+}
+
+function listedDisplays(concept: JsonObject | undefined): readonly string[] {
+  const designations = objectsAt(concept, 'designation').map((one) => stringAt(one, 'value'))
+  return [stringAt(concept, 'display'), ...designations].filter((text) => text !== undefined)
+}
+
+function best(verdicts: readonly Verdict[]): Verdict {
+  if (verdicts.includes('in')) return 'in'
+  return verdicts.includes('unknown') || verdicts.length === 0 ? 'unknown' : 'out'
+}
+
+/** A code without system may be of any of the value set's code systems. */
+function verdictOf(searched: Searched, code: GivenCode): Verdict {
+  if (code.system !== undefined) return verdictIn(searched, code.system, code)
+  return best(searched.systems.map((system) => verdictIn(searched, system, code)))
+}
+
+function verdictIn({ scope, plan }: Searched, system: string, given: GivenCode): Verdict {
+  const code = { ...given, system }
+  try {
+    const { state } = membershipIn({ scope, code, options: {}, holds: holdsAtOnce }, plan)
+    return state === 'unknown' ? listedVerdict(plan, code) : state
+  } catch (error) {
+    if (isAboutContent(error)) return 'unknown'
+    throw error
+  }
+}
+
+/** If the code system has no content here, a value set that lists its codes one by one can still decide. */
+function listedVerdict(plan: ValueSetPlan, { system, code }: GivenCode): Verdict {
+  const parts = plan.includes.filter(({ family }) => family?.url === system)
+  if (parts.length === 0 || plan.excludes.length > 0 || plan.includes.some(({ imports }) => imports.length > 0)) return 'unknown'
+  if (parts.some(({ definition }) => definition.listed(code) !== undefined)) return 'in'
+  if (plan.includes.some(({ missing }) => missing.length > 0)) return 'unknown'
+  return parts.every(({ definition, filters }) => definition.concepts !== undefined && filters.length === 0) ? 'out' : 'unknown'
+}
+
+const SHORT_LIST = 6
+
+/**
+ * Codes of a value set that may be meant by a wrong one, the nearest first. When none is near and there are at most six, all.
+ *
+ * @param isMember Whether a code of the wrong code's system is in the value set.
+ */
+function suggestedCodes(plan: ValueSetPlan, { system, code }: GivenCode, isMember: (code: string) => boolean): readonly string[] {
+  const codes = [...codesNamed(plan, system)]
+  const near = nearest(code, codes).filter(isMember)
+  return near.length > 0 || codes.length > SHORT_LIST ? near : codes.filter(isMember)
+}
+
+/** The members among the codes that the value set and its imports list, or that their short code systems have. */
+function membersOf({ plan, systems }: Searched, isMember: (code: GivenCode) => boolean): readonly GivenCode[] {
+  return systems.flatMap((system) => [...codesNamed(plan, system)].map((code) => ({ system, code })).filter(isMember))
+}
+
+/** The codes that the value set and its imports list, or that their short code systems have. */
+function codesNamed(plan: ValueSetPlan, system: string | undefined): ReadonlySet<string> {
+  const codes = new Set<string>()
+  for (const { definition, family } of includesOf(plan)) {
+    if (system !== undefined && family?.url !== system) continue
+    const provider = definition.concepts === undefined ? family?.provider(definition.version) : undefined
+    for (const code of definition.concepts?.map((listed) => listed.code) ?? codesOfSystem(provider)) codes.add(code)
+  }
+  return codes
+}
