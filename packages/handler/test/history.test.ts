@@ -103,7 +103,10 @@ describe('a deleted resource', () => {
         ...(method === 'PUT' && { body: '{"resourceType":"Basic","id":"a"}' }),
       })
     for (const method of ['PUT', 'PUT', 'DELETE']) await fhir(method, '/Basic/a')
-    expect([(await fhir('GET', '/Basic/a')).status, (await fhir('GET', '/Basic/a/_history')).status]).toEqual([404, 404])
+    expect((await fhir('GET', '/Basic/a')).status).toBe(404)
+    const text = "There is nothing at this path: this server keeps no earlier versions ('_history')."
+    for (const path of ['/Basic/a/_history', '/Basic/_history', '/_history'])
+      expect([path, await fhir('GET', path)]).toMatchObject([path, { status: 404, json: { issue: [{ details: { text } }] } }])
     await other.stop()
   })
 })

@@ -112,10 +112,12 @@ export function nothingAt(service: Service, target: Target): OperationError {
   return new OperationError('not-found', problem)
 }
 
-function missing({ operations }: Service, segments: readonly string[]): string {
+function missing({ ctx, operations }: Service, segments: readonly string[]): string {
   const [type = '', ...rest] = segments
   const last = rest.at(-1) ?? type
   if (segments.includes('')) return 'There is nothing at this path: it has an empty part (//).'
+  if (ctx.storage.history === undefined && segments.includes('_history'))
+    return "There is nothing at this path: this server keeps no earlier versions ('_history')."
   if (!type.startsWith('$') && !isResourceType(type)) {
     return hinted(`There is no resource type ${quoted(type)}.`, didYouMean(nearest(type, resourceTypes())))
   }
