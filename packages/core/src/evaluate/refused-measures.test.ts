@@ -120,7 +120,7 @@ describe('Measures that cannot be evaluated', () => {
     )
     const start = performance.now()
     expect(await countsOf(measure([{ population: chain }]))).toHaveLength(500)
-    expect(performance.now() - start).toBeLessThan(500)
+    expect(performance.now() - start).toBeLessThan(5_000)
   })
 
   test('without search parameters, queries are refused', async () => {
