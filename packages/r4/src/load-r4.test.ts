@@ -64,6 +64,17 @@ describe('where the files cannot be read', () => {
     expect(() => r4TypeModel()).toThrow('r4TypeModel() reads files')
   })
 
+  test('r4 says so in a bundle, next to which the files are not', () => {
+    const fails = (): never => {
+      throw Object.assign(new Error('ENOENT: no such file or directory'), { code: 'ENOENT' })
+    }
+    const files = { openSync: fails, readFileSync: fails }
+    vi.stubGlobal('process', { versions: { node: '24.0.0' }, getBuiltinModule: () => files })
+    const sentence =
+      'The files of @fhir-ops/r4 are not next to its code. Leave the package out of the bundle, as an external one; in a clone, build it.'
+    for (const read of [r4, r4TypeModel]) expect(() => read()).toThrow(new TypeError(sentence))
+  })
+
   test.each(['20.19.0', '22.12.0'])('Node %s is refused by its number', async (node) => {
     runtime({ node })
     const sentence = `fhir-ops needs Node 22.13 or later, and this is ${node}.`

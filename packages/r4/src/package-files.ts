@@ -3,9 +3,9 @@ import type { PackReader } from 'fhir-ops/internal/content'
 
 /** The files that the package's build makes, in a runtime with a file system. */
 interface PackageFiles {
-  /** @throws {Error} `ENOENT` before the package is built. */
+  /** @throws {TypeError} in a bundle, and before the package is built: the files are not there. */
   json(name: 'types.json' | 'search-parameters.json'): unknown
-  /** Reads parts of the pack; the file stays open as long as the process lives. @throws {Error} as `json`. */
+  /** Reads parts of the pack; the file stays open as long as the process lives. @throws {TypeError} as `json`. */
   pack(): PackReader
 }
 
@@ -23,16 +23,27 @@ export function packageFiles(caller: string): PackageFiles {
   if (fs === undefined) {
     throw new TypeError(`${caller}() reads files, and this runtime has no file system. Use await loadR4() of @fhir-ops/r4 instead.`)
   }
-  const address = (name: string): URL => new URL(`../dist/${name}`, HERE)
   return {
-    json: (name) => JSON.parse(fs.readFileSync(address(name), 'utf8')),
+    json: (name) => JSON.parse(opened(name, (address) => fs.readFileSync(address, 'utf8'))),
     pack() {
-      const file = fs.openSync(address('definitions.pack'), 'r')
+      const file = opened('definitions.pack', (address) => fs.openSync(address, 'r'))
       return (start, end) => {
         const bytes = new Uint8Array(end - start)
         return bytes.subarray(0, fs.readSync(file, bytes, 0, bytes.length, start))
       }
     },
+  }
+}
+
+function opened<T>(name: string, open: (address: URL) => T): T {
+  try {
+    return open(new URL(`../dist/${name}`, HERE))
+  } catch (cause) {
+    if (!(cause instanceof Error && 'code' in cause && cause.code === 'ENOENT')) throw cause
+    throw new TypeError(
+      'The files of @fhir-ops/r4 are not next to its code. Leave the package out of the bundle, as an external one; in a clone, build it.',
+      { cause },
+    )
   }
 }
 
