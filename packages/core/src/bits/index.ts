@@ -34,3 +34,4 @@ export {
   type Bitmap,
 } from './bitmap.js'
 export { createNumbers, type Numbers } from './numbers.js'
+export { createTextNumbers, type TextNumbers } from './text-numbers.js'

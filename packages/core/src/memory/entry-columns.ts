@@ -1,4 +1,4 @@
-import { countBits, createNumbers, hasBit, visitMembers, type Bits, type Numbers } from '../bits/index.js'
+import { countBits, createNumbers, createTextNumbers, hasBit, visitMembers, type Bits, type Numbers } from '../bits/index.js'
 import {
   isNumberComparison,
   isTextComparison,
@@ -212,26 +212,27 @@ const NONE = 0
 
 /** Creates an empty column. */
 function createTextColumn(): TextColumn {
-  const numbers = new Map<string, number>()
-  const texts = ['']
+  const known = createTextNumbers()
+  const { texts } = known
   const numberOfEntry = createNumbers()
-  const numberOf = (text: string): number => {
-    const number = numbers.get(text) ?? texts.push(text) - 1
-    if (number === texts.length - 1) numbers.set(text, number)
-    return number
+  /** Numbers of texts are from 1 in the column. */
+  const numberOf = (text: string): number | undefined => {
+    const number = known.find(text)
+    return number === undefined ? undefined : number + 1
   }
+  const textWith = (number: number): string | undefined => (number === NONE ? undefined : texts[number - 1])
   const numbersFor = (comparison: TextComparison): ReadonlySet<number> => {
-    if (comparison.op === 'eq') return new Set([numbers.get(comparison.operand) ?? NONE])
-    if (comparison.op === 'in') return new Set(comparison.operands.map((operand) => numbers.get(operand) ?? NONE))
+    if (comparison.op === 'eq') return new Set([numberOf(comparison.operand) ?? NONE])
+    if (comparison.op === 'in') return new Set(comparison.operands.map((operand) => numberOf(operand) ?? NONE))
     const found = new Set<number>()
-    for (const [text, number] of numbers) if (textHolds(text, comparison)) found.add(number)
+    for (const [at, text] of texts.entries()) if (textHolds(text, comparison)) found.add(at + 1)
     return found
   }
   // Each entry leads to the one before it with the same text. Both lists hold an entry's index and 1, and 0 where there is none.
   const lastWith = createNumbers()
   const before = createNumbers()
   const catchUp = (): void => {
-    while (lastWith.length() < texts.length) lastWith.push(0)
+    while (lastWith.length() <= texts.length) lastWith.push(0)
     for (let entry = before.length(); entry < numberOfEntry.length(); entry++) {
       const number = numberOfEntry.at(entry)
       before.push(lastWith.at(number))
@@ -241,14 +242,14 @@ function createTextColumn(): TextColumn {
   return {
     set(entry, text) {
       while (numberOfEntry.length() < entry) numberOfEntry.push(NONE)
-      numberOfEntry.push(numberOf(text))
+      numberOfEntry.push(known.add(text) + 1)
     },
     has: (entry) => numberOfEntry.at(entry) !== NONE,
-    at: (entry) => textWith(texts, numberOfEntry.at(entry)),
+    at: (entry) => textWith(numberOfEntry.at(entry)),
     numbers: () => numberOfEntry.all(),
-    numberOf: (text) => numbers.get(text),
-    text: (number) => textWith(texts, number),
-    size: () => texts.length - 1,
+    numberOf,
+    text: textWith,
+    size: () => texts.length,
     visit(comparison, visit) {
       catchUp()
       for (const number of numbersFor(comparison)) {
@@ -258,7 +259,7 @@ function createTextColumn(): TextColumn {
     },
     test(comparison) {
       if (comparison.op === 'eq') {
-        const wanted = numbers.get(comparison.operand)
+        const wanted = numberOf(comparison.operand)
         return (entry) => numberOfEntry.at(entry) === wanted
       }
       if (comparison.op === 'in') {
@@ -267,12 +268,8 @@ function createTextColumn(): TextColumn {
       }
       return (entry) => {
         const number = numberOfEntry.at(entry)
-        return number !== NONE && textHolds(texts[number] ?? '', comparison)
+        return number !== NONE && textHolds(texts[number - 1] ?? '', comparison)
       }
     },
   }
-}
-
-function textWith(texts: readonly string[], number: number): string | undefined {
-  return number === NONE ? undefined : texts[number]
 }

@@ -1,3 +1,4 @@
+import { createNumbers, createTextNumbers, type Numbers, type TextNumbers } from '../bits/index.js'
 import { formatCanonical, type Definition } from '../content/index.js'
 import type { OperationContext } from '../context/index.js'
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../json/index.js'
@@ -89,7 +90,7 @@ function groupIndex(group: JsonObject, elements: Elements): Omit<GroupIndex, 'pa
   const [source, target] = [stringAt(group, 'source'), stringAt(group, 'target')]
   const [sourceVersion, targetVersion] = [stringAt(group, 'sourceVersion'), stringAt(group, 'targetVersion')]
   return {
-    elements: elements.bySource.size,
+    elements: elements.codes.texts.length,
     forward: { from: source, fromVersion: sourceVersion, to: target, toVersion: targetVersion, ...forward(elements) },
     backward: { from: target, fromVersion: targetVersion, to: source, toVersion: sourceVersion, ...backward(elements) },
     unmapped: objectAt(group, 'unmapped'),
@@ -100,7 +101,7 @@ type Lookups = Pick<Direction, 'build' | 'find' | 'codes'>
 
 /** A separate function, because closures that are created in the same function keep all its variables in memory, here the parsed group. */
 function forward(elements: Elements): Lookups {
-  return { find: (code) => mappingsOf(elements, code), codes: () => elements.bySource.keys() }
+  return { find: (code) => mappingsOf(elements, code), codes: () => elements.codes.texts }
 }
 
 function backward(elements: Elements): Lookups {
@@ -119,12 +120,16 @@ const STEPS = 256
  * parsed objects take five times as much memory.
  */
 interface Elements {
-  /** Numbers of the elements of each code. Most codes have one element, which needs no list. */
-  readonly bySource: Map<string, number | number[]>
+  readonly codes: TextNumbers
+  /** The first element of each code. */
+  readonly first: Numbers
+  /** All elements of the codes that have more than one, by number of the code. */
+  readonly several: Map<number, number[]>
   /** For each element, the code of its only target, or the whole element. */
   readonly targets: (string | JsonObject)[]
-  /** For each element, the equivalence of its only target. */
-  readonly equivalences: string[]
+  /** For each element, the equivalence of its only target, as its number among the `kinds`. */
+  readonly equivalences: Numbers
+  readonly kinds: TextNumbers
   readonly displays: Displays
   readonly targetDisplays: Displays
 }
@@ -133,28 +138,37 @@ interface Elements {
 type Displays = string[]
 
 function* elementsBySource(group: JsonObject): Work<Elements> {
-  const found: Elements = { bySource: new Map(), targets: [], equivalences: [], displays: [], targetDisplays: [] }
+  const found = noElements()
   for (const [i, element] of objectsAt(group, 'element').entries()) {
     if (i % STEPS === 0) yield
     const code = stringAt(element, 'code')
     if (code === undefined) continue
-    const place = addElement(found, element)
-    const known = found.bySource.get(code)
-    if (known === undefined) found.bySource.set(code, place)
-    else if (typeof known === 'number') found.bySource.set(code, [known, place])
-    else known.push(place)
+    addElement(found, element)
+    addCode(found, code, found.targets.length - 1)
   }
   return found
 }
 
-function addElement({ targets, equivalences, displays, targetDisplays }: Elements, element: JsonObject): number {
+function noElements(): Elements {
+  const [codes, first, several] = [createTextNumbers(), createNumbers(), new Map<number, number[]>()]
+  return { codes, first, several, targets: [], equivalences: createNumbers(), kinds: createTextNumbers(), displays: [], targetDisplays: [] }
+}
+
+function addCode({ codes, first, several }: Elements, code: string, place: number): void {
+  const number = codes.add(code)
+  if (number === first.length()) return first.push(place)
+  const known = several.get(number)
+  if (known === undefined) several.set(number, [first.at(number), place])
+  else known.push(place)
+}
+
+function addElement({ targets, equivalences, kinds, displays, targetDisplays }: Elements, element: JsonObject): void {
   const place = targets.length
   const plain = plainTarget(element)
   targets.push(plain?.code ?? element)
-  equivalences.push(plain?.equivalence ?? '')
+  equivalences.push(kinds.add(plain?.equivalence ?? ''))
   if (plain?.from !== undefined) displays[place] = plain.from
   if (plain?.display !== undefined) targetDisplays[place] = plain.display
-  return place
 }
 
 interface PlainTarget {
@@ -184,20 +198,27 @@ function hasOnly(object: JsonObject, names: ReadonlySet<string>): boolean {
 }
 
 function mappingsOf(elements: Elements, code: string): readonly Mapping[] {
-  const places = elements.bySource.get(code)
-  if (places === undefined) return []
-  return typeof places === 'number' ? mappingsAt(elements, code, places) : places.flatMap((place) => mappingsAt(elements, code, place))
+  const number = elements.codes.find(code)
+  if (number === undefined) return []
+  const several = elements.several.get(number)
+  if (several === undefined) return mappingsAt(elements, code, elements.first.at(number))
+  return several.flatMap((place) => mappingsAt(elements, code, place))
 }
 
 /** Returns the mappings of an element. */
-function mappingsAt({ targets, equivalences, displays, targetDisplays }: Elements, code: string, place: number): readonly Mapping[] {
+function mappingsAt(elements: Elements, code: string, place: number): readonly Mapping[] {
+  const { targets, equivalences, kinds, displays, targetDisplays } = elements
   const target = targets[place]
   if (isObject(target)) return objectsAt(target, 'target').map((one) => ({ element: target, target: one }))
   const [display, targetDisplay] = [displays[place], targetDisplays[place]]
   return [
     {
       element: display === undefined ? { code } : { code, display },
-      target: { code: target, equivalence: equivalences[place], ...(targetDisplay !== undefined && { display: targetDisplay }) },
+      target: {
+        code: target,
+        equivalence: kinds.texts[equivalences.at(place)],
+        ...(targetDisplay !== undefined && { display: targetDisplay }),
+      },
     },
   ]
 }
@@ -206,7 +227,7 @@ function mappingsAt({ targets, equivalences, displays, targetDisplays }: Element
 function* sourcesByTarget(elements: Elements): Work<ReadonlyMap<string, string | string[]>> {
   const found = new Map<string, string | string[]>()
   let step = 0
-  for (const source of elements.bySource.keys()) {
+  for (const source of elements.codes.texts) {
     for (const { target } of mappingsOf(elements, source)) {
       if (step++ % STEPS === 0) yield
       const code = stringAt(target, 'code')

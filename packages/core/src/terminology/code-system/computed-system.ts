@@ -12,7 +12,7 @@ import { newestOf, type Definition } from '../../content/index.js'
 import type { OperationContext } from '../../context/index.js'
 import { definedValueSet, type ValueSetDefinition } from '../value-set/value-set.js'
 import { stringAt, type JsonObject } from '../../json/index.js'
-import { bitmapFrom, emptyBitmap, rangeBitmap, type Bitmap } from '../../bits/index.js'
+import { bitmapFrom, emptyBitmap, rangeBitmap, type Bitmap, createTextNumbers } from '../../bits/index.js'
 import { cannotBeListed, testedSet } from '../filter/concept-set.js'
 import { propertyTexts, searchedTexts } from './concept-index.js'
 import { hasWord, wordsIn } from './text-index.js'
@@ -95,18 +95,15 @@ interface ConceptTable {
 
 function conceptTable(system: ComputedSystem, commonValueSet: ValueSetDefinition | undefined): ConceptTable {
   const concepts: JsonObject[] = []
-  const places = new Map<string, number>()
+  const codes = createTextNumbers()
   const add = (concept: JsonObject): number => {
-    const code = stringAt(concept, 'code') ?? ''
-    const place = places.get(code) ?? concepts.push(concept) - 1
-    places.set(code, place)
+    const place = codes.add(stringAt(concept, 'code') ?? '')
+    concepts[place] ??= concept
     return place
   }
   const find = (code: string): number | undefined => {
-    const known = places.get(code)
-    if (known !== undefined) return known
-    const concept = system.find(code)
-    return concept === undefined ? undefined : add(concept)
+    const concept = codes.find(code) ?? system.find(code)
+    return typeof concept === 'object' ? add(concept) : concept
   }
   let common: readonly number[] | undefined
   return {

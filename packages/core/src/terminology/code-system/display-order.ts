@@ -2,7 +2,7 @@ import { firstWhere } from '../../bits/index.js'
 import { keptLately } from '../memo.js'
 import type { Work } from '../../work/index.js'
 import type { DisplayOrder, PlaceOrder } from '../../code-system/index.js'
-import { sortedPlaces, countingOrder, inOrder } from './sorting.js'
+import { sortedPlaces, countingOrder, inOrder, release } from './sorting.js'
 import { FAR, type WordPostings } from './word-postings.js'
 
 /** The columns of an order, in a form that can be stored. */
@@ -202,11 +202,13 @@ function* displayWords(
     words.fill(word, starts[word], starts[word + 1])
     if (word % STEPS === 0) yield
   }
-  return {
+  const ofConcepts = {
     starts: byConcept.starts,
     words: yield* inOrder(rows, { at: (row) => words[row] ?? 0 }, new Uint32Array(rows.length)),
     places: yield* inOrder(rows, { at: (row) => places[row] ?? FAR }, new Uint16Array(rows.length)),
   }
+  release(words, rows)
+  return ofConcepts
 }
 
 /** Returns the position of the first word of a range in the display of a concept; `FAR` when there is none. */

@@ -1,3 +1,4 @@
+import { createTextNumbers, type TextNumbers } from '../../bits/index.js'
 import type { OperationContext } from '../../context/index.js'
 import type { Definition } from '../../content/index.js'
 import { objectsAt, stringAt, type JsonObject } from '../../json/index.js'
@@ -34,7 +35,8 @@ export function* makeProvider(resource: JsonObject): Work<CodeSystemProvider> {
 interface Numbered extends CodeComparison {
   readonly codes: readonly string[]
   readonly concepts: readonly KeptConcept[]
-  readonly places: ReadonlyMap<string, number>
+  /** Returns the number of the concept with a code. */
+  readonly find: CodeSystemProvider['find']
   readonly hierarchy: Hierarchy
 }
 
@@ -46,16 +48,20 @@ function* numberedConcepts(resource: JsonObject): Work<Numbered> {
   const { order, hierarchy } = yield* depthFirst(list.parents)
   const codes: string[] = []
   const concepts: KeptConcept[] = []
-  const places = new Map<string, number>()
+  const keys = createTextNumbers()
   for (const old of order) {
     const concept = list.concepts[old] ?? {}
     const code = stringAt(concept, 'code') ?? ''
-    places.set(keyOf(code, list.caseSensitive), concepts.length)
+    keys.add(keyOf(code, list.caseSensitive))
     codes.push(code)
     concepts.push(keptOf(concept))
     if (concepts.length % STEPS === 0) yield
   }
-  return { codes, concepts, places, hierarchy, caseSensitive: list.caseSensitive }
+  return { codes, concepts, find: finderOf(keys, list), hierarchy, caseSensitive: list.caseSensitive }
+}
+
+function finderOf(keys: TextNumbers, { caseSensitive }: CodeComparison): Numbered['find'] {
+  return (code) => keys.find(keyOf(code, caseSensitive))
 }
 
 /** The members of a concept with only code and display; nested concepts are in the hierarchy. */
@@ -76,7 +82,7 @@ function withoutNested(concept: JsonObject): JsonObject {
 
 function providerOver(
   header: SystemHeader,
-  { codes, concepts, places, hierarchy }: Numbered,
+  { codes, concepts, find, hierarchy }: Numbered,
   readStatus: (concept: JsonObject) => ConceptStatus,
 ): CodeSystemProvider {
   const conceptOf = (number: number): JsonObject => {
@@ -90,7 +96,7 @@ function providerOver(
   return {
     header,
     supplements: [],
-    find: (code) => places.get(keyOf(code, header.caseSensitive)),
+    find,
     code: (number) => codes[number] ?? '',
     sources,
     status,
@@ -147,7 +153,7 @@ interface ConceptList extends CodeComparison {
  */
 function* collectConcepts(resource: JsonObject, caseSensitive: unknown = resource['caseSensitive']): Work<ConceptList> {
   const isCaseSensitive = caseSensitive === true
-  const places = new Map<string, number>()
+  const keys = createTextNumbers()
   const concepts: JsonObject[] = []
   const parents: number[][] = []
   const open: OpenList[] = [{ list: objectsAt(resource, 'concept'), next: 0, parent: -1 }]
@@ -155,10 +161,8 @@ function* collectConcepts(resource: JsonObject, caseSensitive: unknown = resourc
     const { concept, parent } = nested
     const code = stringAt(concept, 'code')
     if (code === undefined) continue
-    const key = keyOf(code, isCaseSensitive)
-    const place = places.get(key) ?? concepts.length
+    const place = keys.add(keyOf(code, isCaseSensitive))
     if (place === concepts.length) {
-      places.set(key, place)
       concepts.push(concept)
       parents.push([])
     }
@@ -167,9 +171,9 @@ function* collectConcepts(resource: JsonObject, caseSensitive: unknown = resourc
     if (concept['concept'] !== undefined) open.push({ list: objectsAt(concept, 'concept'), next: 0, parent: place })
     if (concepts.length % STEPS === 0) yield
   }
-  const find = (code: string): number | undefined => places.get(keyOf(code, isCaseSensitive))
-  yield* addNamedParents(resource, { concepts, parents }, find)
-  return { concepts, parents, caseSensitive: isCaseSensitive }
+  const list = { concepts, parents, caseSensitive: isCaseSensitive }
+  yield* addNamedParents(resource, list, finderOf(keys, list))
+  return list
 }
 
 /** Sibling concepts, and the number of visited ones. */
@@ -194,11 +198,7 @@ function nextOf(open: OpenList[]): Nested | undefined {
 }
 
 /** Adds the parents that the properties `parent` and `child` name. */
-function* addNamedParents(
-  resource: JsonObject,
-  { concepts, parents }: Omit<ConceptList, 'caseSensitive'>,
-  find: (code: string) => number | undefined,
-): Work<void> {
+function* addNamedParents(resource: JsonObject, { concepts, parents }: ConceptList, find: Numbered['find']): Work<void> {
   const parentCodes = propertyCodes(resource, 'parent')
   const childCodes = propertyCodes(resource, 'child')
   for (const [place, concept] of concepts.entries()) {

@@ -8,9 +8,17 @@ export interface Column {
 
 /** Rows sorted by a number, ascending. */
 interface CountingOrder {
-  readonly order: Uint32Array
+  readonly order: Uint32Array<ArrayBuffer>
   /** Start of the rows of each number; the last element is the end. */
   readonly starts: Uint32Array
+}
+
+/**
+ * Frees the memory of temporary columns, which must not be used afterwards. Otherwise it is free only after the next collection of the whole heap, and a
+ * server with 100,000 concepts has 14 MB more after its first text filter (bench `memory`).
+ */
+export function release(...columns: readonly Uint32Array<ArrayBuffer>[]): void {
+  for (const { buffer } of columns) buffer.transfer(0)
 }
 
 const STEPS = 2_048
@@ -31,6 +39,7 @@ export function* countingOrder(numbers: Column, limit: number, before: Uint32Arr
     next[number] = (next[number] ?? 0) + 1
     if (i % STEPS === 0) yield
   }
+  release(next)
   return { order, starts }
 }
 
@@ -69,6 +78,7 @@ export function* sortedPlaces(texts: readonly string[]): Work<Uint32Array> {
     yield* mergeRuns({ texts, from: sorted, to: merged }, width)
     ;[sorted, merged] = [merged, sorted]
   }
+  release(merged)
   return sorted
 }
 

@@ -1,5 +1,5 @@
 import { objectsAt, stringAt, type JsonObject } from '../../json/index.js'
-import { bitmapFrom, or } from '../../bits/index.js'
+import { bitmapFrom, or, type Bitmap } from '../../bits/index.js'
 import { propertyTexts, searchedTexts } from './concept-index.js'
 import { declaredProperties } from './concept-properties.js'
 import type { CodeSystemProvider, ConceptIndex, ConceptSource, SystemHeader } from '../../code-system/index.js'
@@ -48,6 +48,7 @@ function withDeclared({ properties, propertyTypes }: SystemHeader, supplements: 
 
 /** Wraps the index of the system: content of supplements is searched linearly, because there is little of it. */
 function withAdded(index: ConceptIndex, all: readonly Added[]): ConceptIndex {
+  const bitmap = (concepts: readonly number[]): Bitmap => bitmapFrom(concepts, index.size)
   return {
     ...index,
     get size() {
@@ -56,10 +57,7 @@ function withAdded(index: ConceptIndex, all: readonly Added[]): ConceptIndex {
     values: (property) => {
       const values = new Map(index.values(property))
       for (const [text, found] of addedValues(all, property)) {
-        const more = bitmapFrom(
-          found.map(({ concept }) => concept),
-          index.size,
-        )
+        const more = bitmap(found.map(({ concept }) => concept))
         values.set(text, or(values.get(text) ?? more, more))
       }
       return values
@@ -71,13 +69,7 @@ function withAdded(index: ConceptIndex, all: readonly Added[]): ConceptIndex {
     ],
     withWord: (word) => {
       const found = all.flatMap((added) => Array.from(added).filter(([, more]) => hasWord(searchedTexts(more), word)))
-      return or(
-        index.withWord(word),
-        bitmapFrom(
-          found.map(([concept]) => concept),
-          index.size,
-        ),
-      )
+      return or(index.withWord(word), bitmap(found.map(([concept]) => concept)))
     },
   }
 }

@@ -1,7 +1,7 @@
-import { firstWhere } from '../../bits/index.js'
+import { createTextNumbers, firstWhere, type TextNumbers } from '../../bits/index.js'
 import { wordsOf } from '../words.js'
 import type { Work } from '../../work/index.js'
-import { countingOrder, inOrder, type Column, sortedPlaces } from './sorting.js'
+import { countingOrder, inOrder, release, type Column, sortedPlaces } from './sorting.js'
 
 /** The position of a word that the display does not contain, or contains only beyond the comparable positions. */
 export const FAR = 0xffff
@@ -32,7 +32,7 @@ const STEPS = 128
 
 /** Collects the words of concepts. @param byLength All concepts, sorted by length of the display. */
 export function* wordPostings(byLength: Uint32Array, texts: (concept: number) => FoldedTexts): Work<WordPostings> {
-  const found: Found = { ids: new Map(), texts: [], words: growing(), concepts: growing(), places: growing() }
+  const found: Found = { ids: createTextNumbers(), words: growing(), concepts: growing(), places: growing() }
   let step = 0
   for (const concept of byLength) {
     addWords(found, concept, placesOf(texts(concept)))
@@ -42,8 +42,8 @@ export function* wordPostings(byLength: Uint32Array, texts: (concept: number) =>
 }
 
 interface Found {
-  readonly ids: Map<string, number>
-  readonly texts: string[]
+  /** The words, numbered as they were found. */
+  readonly ids: TextNumbers
   readonly words: Growing
   readonly concepts: Growing
   readonly places: Growing
@@ -63,37 +63,30 @@ function placesOf({ display, others }: FoldedTexts): ReadonlyMap<string, number>
 
 function addWords(found: Found, concept: number, places: ReadonlyMap<string, number>): void {
   for (const [word, place] of places) {
-    const id = found.ids.get(word) ?? found.ids.size
-    if (id === found.ids.size) {
-      found.ids.set(word, id)
-      found.texts.push(word)
-    }
-    found.words.push(id)
+    found.words.push(found.ids.add(word))
     found.concepts.push(concept)
     found.places.push(place)
   }
 }
 
 function* laidOut(found: Found): Work<WordPostings> {
-  const order = yield* sortedPlaces(found.texts)
+  const { texts } = found.ids
+  const order = yield* sortedPlaces(texts)
   const ranks = new Uint32Array(order.length)
   // Created with its final length, because a growing array reserves half as much space again.
   const sorted = Array.from({ length: order.length }, () => '')
   for (const [rank, id] of order.entries()) {
     ranks[id] = rank
-    sorted[rank] = found.texts[id] ?? ''
+    sorted[rank] = texts[id] ?? ''
     if (rank % STEPS === 0) yield
   }
   const byPlace = yield* countingOrder(found.places, FAR + 1, undefined)
   const words = { at: (i: number) => ranks[found.words.at(i)] ?? 0, length: () => found.words.length() }
   const byWord = yield* countingOrder(words, order.length, byPlace.order)
-  return {
-    texts: sorted,
-    starts: byWord.starts,
-    concepts: yield* inOrder(byWord.order, found.concepts, new Uint32Array(byWord.order.length)),
-    places: yield* inOrder(byWord.order, found.places, new Uint16Array(byWord.order.length)),
-    range: rangeIn(sorted),
-  }
+  const concepts = yield* inOrder(byWord.order, found.concepts, new Uint32Array(byWord.order.length))
+  const places = yield* inOrder(byWord.order, found.places, new Uint16Array(byWord.order.length))
+  release(byPlace.order, byWord.order, ...found.words.chunks, ...found.concepts.chunks, ...found.places.chunks)
+  return { texts: sorted, starts: byWord.starts, concepts, places, range: rangeIn(sorted) }
 }
 
 /** A separate function, so that the closure does not keep the source lists in memory. */
@@ -105,6 +98,7 @@ function rangeIn(sorted: readonly string[]): WordPostings['range'] {
 }
 
 interface Growing extends Column {
+  readonly chunks: readonly Uint32Array<ArrayBuffer>[]
   push(value: number): void
 }
 
@@ -112,9 +106,10 @@ const CHUNK = 16
 
 /** Creates a column in chunks, because copying a long column to grow it would block the thread. */
 function growing(): Growing {
-  const chunks: Uint32Array[] = []
+  const chunks: Uint32Array<ArrayBuffer>[] = []
   let length = 0
   return {
+    chunks,
     push(value) {
       const chunk = (chunks[length >>> CHUNK] ??= new Uint32Array(2 ** CHUNK))
       chunk[length++ & (2 ** CHUNK - 1)] = value
