@@ -1,3 +1,4 @@
+import { r4TypeModel } from '@fhir-ops/r4'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { openWorkerTranslator as Open } from '../src/node/index.js'
 
@@ -19,6 +20,14 @@ describe('the translator in a thread', () => {
     const [refused, translated] = await Promise.allSettled([slow, translator.translate(library('2'))])
     expect(refused).toMatchObject({ status: 'rejected', reason: { code: 'too-costly' } })
     expect(translated).toMatchObject({ status: 'fulfilled', value: { problems: [] } })
+  })
+
+  it('loads FHIR before the time of the first text that uses it begins', async () => {
+    const quick = openWorkerTranslator({ model: r4TypeModel(), timeoutMs: 900 })
+    const text =
+      "library T version '1' using FHIR version '4.0.1' include FHIRHelpers version '4.0.1' context Patient define X: Patient.active"
+    expect((await quick.translate(text)).problems).toEqual([])
+    await quick.close()
   })
 
   it('uses the models that it is given, up to 5 million characters', async () => {

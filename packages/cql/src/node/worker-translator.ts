@@ -11,8 +11,8 @@ export interface WorkerTranslatorOptions {
   /** The FHIR types, for `using FHIR`. */
   readonly model?: TypeModel | undefined
   /**
-   * Maximum time of one translation in milliseconds, not counting the loading of the translator and the wait for other texts; twice that for a text that
-   * uses models other than System and FHIR. Default 4,000.
+   * Maximum time of one translation in milliseconds, not counting the loading of the translator and of FHIR and the wait for other texts; twice that for a
+   * text that uses models other than System and FHIR. Default 4,000.
    */
   readonly timeoutMs?: number
   /** Maximum length of a text in characters; applies to each included library separately. Default 500,000. */
@@ -34,8 +34,8 @@ export interface WorkerTranslator extends CqlTranslator {
   close(): Promise<void>
 }
 
-/** Maximum time for loading the translator. */
-const LOAD_MS = 20_000
+/** Maximum time for loading the translator, and for loading FHIR into it. */
+const LOAD_MS = 60_000
 
 /** Maximum length of model information in characters. That of QI-Core has 1.4 million. */
 const MAX_MODEL = 5_000_000
@@ -133,6 +133,12 @@ function startThread(model: TypeModel | undefined, maxMemory: number): Translato
     ended = true
     receive?.(new OperationError('aborted', 'The CQL translator was closed.'))
   })
+  const answer = async (source: Source, timeoutMs: number): Promise<Translation> => {
+    const answered = next(timeoutMs)
+    worker.postMessage(source)
+    return translationIn(await answered)
+  }
+  const loaded = new Set<string>()
   const ready = next(LOAD_MS)
   ready.catch(() => undefined) // reported by the first text
   return {
@@ -140,15 +146,33 @@ function startThread(model: TypeModel | undefined, maxMemory: number): Translato
     end,
     ask: async (source, timeoutMs) => {
       await ready
-      const answered = next(timeoutMs)
-      worker.postMessage(source)
-      const { translation, failure } = await answered
-      if (translation !== undefined) return translation
-      throw new OperationError('not-supported', 'CQL text cannot be translated here: the package @cqframework/cql failed.', {
-        cause: failure,
-      })
+      const version = model === undefined || source.models.size > 0 ? undefined : fhirVersion(source)
+      if (version !== undefined && !loaded.has(version)) {
+        await answer({ text: smallLibrary(version), includes: new Map(), models: new Map() }, LOAD_MS)
+        loaded.add(version)
+      }
+      return await answer(source, timeoutMs)
     },
   }
+}
+
+/** The version of FHIR that a text or one that it includes uses; `undefined` for none. */
+function fhirVersion({ text, includes }: Source): string | undefined {
+  for (const one of [text, ...includes.values()]) {
+    const [, version] = /\busing\s{1,9}"?FHIR"?\s{1,9}version\s{1,9}'(4\.0\.[01])'/.exec(one) ?? []
+    if (version !== undefined) return version
+  }
+  return undefined
+}
+
+/** A library for which FHIR is loaded. This takes a second or, on a busy machine, several, which the first text that uses FHIR is not charged for. */
+function smallLibrary(version: string): string {
+  return `library Small using FHIR version '${version}' include FHIRHelpers version '${version}' context Patient define X: Patient.gender = 'x'`
+}
+
+function translationIn({ translation, failure }: TranslatorMessage): Translation {
+  if (translation !== undefined) return translation
+  throw new OperationError('not-supported', 'CQL text cannot be translated here: the package @cqframework/cql failed.', { cause: failure })
 }
 
 function failureOf(cause: Error): OperationError {
