@@ -1,8 +1,8 @@
 import { OperationError } from 'fhir-ops/errors'
 import { canonicalOf } from 'fhir-ops/internal/content'
 import { quoted } from 'fhir-ops/internal/errors'
+import type { JsonObject } from 'fhir-ops/internal/json'
 import { nodeAt, nodesAt, textAt } from '../elm/node.js'
-import type { LibraryResource } from './find-library.js'
 
 /**
  * The version of a definition that applies where CQL and canonicals leave it open; `undefined` for the newest.
@@ -17,7 +17,7 @@ export type PinnedVersions = (url: string) => string | undefined
  *
  * @param levels Resources of equal rank; those of earlier levels go first, as the Measure before its libraries.
  */
-export function pinnedVersions(levels: readonly (readonly LibraryResource[])[]): PinnedVersions {
+export function pinnedVersions(levels: readonly (readonly JsonObject[])[]): PinnedVersions {
   const versions = levels.map(versionsIn)
   return (url) => {
     const [version, other] = versions.map((level) => level.get(url)).find((found) => found !== undefined) ?? []
@@ -29,7 +29,7 @@ export function pinnedVersions(levels: readonly (readonly LibraryResource[])[]):
   }
 }
 
-function versionsIn(resources: readonly LibraryResource[]): ReadonlyMap<string, readonly string[]> {
+function versionsIn(resources: readonly JsonObject[]): ReadonlyMap<string, readonly string[]> {
   const versions = new Map<string, readonly string[]>()
   for (const resource of resources) {
     const parameters = Map.groupBy(expansionVersions(resource), ({ url }) => url)
@@ -44,7 +44,7 @@ interface PinnedCanonical {
   readonly version: string
 }
 
-function dependencyVersions(resource: LibraryResource): readonly PinnedCanonical[] {
+function dependencyVersions(resource: JsonObject): readonly PinnedCanonical[] {
   return nodesAt(resource, 'relatedArtifact').flatMap((artifact) =>
     textAt(artifact, 'type') === 'depends-on' ? pinnedCanonical(textAt(artifact, 'resource')) : [],
   )
@@ -61,7 +61,7 @@ const VERSIONS: ReadonlySet<string | undefined> = new Set([
 ])
 
 /** The versions in the contained Parameters that the extension `cqf-expansionParameters` (or `cqfm-`, `crmi-`) refers to. */
-function expansionVersions(resource: LibraryResource): readonly PinnedCanonical[] {
+function expansionVersions(resource: JsonObject): readonly PinnedCanonical[] {
   const references = nodesAt(resource, 'extension')
     .filter((extension) => textAt(extension, 'url')?.endsWith('-expansionParameters') === true)
     .map((extension) => textAt(nodeAt(extension, 'valueReference') ?? {}, 'reference'))
