@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { createContext } from 'fhir-ops/context'
+import { createContext, DEFAULT_LIMITS } from 'fhir-ops/context'
 import { ERRORS } from 'fhir-ops/errors'
 import { createBots } from 'fhir-ops/execute'
 import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
@@ -63,6 +63,16 @@ const pathOf = ({ path, types }: RouteDescription): string =>
     .replace(':version', '<version>')
     .replace(':member', '<Member>')
 
+/** The options that the refusal of an unknown one lists. */
+function contextOptions(): readonly string[] {
+  try {
+    Reflect.apply(createContext, undefined, [{ storage: memoryStorage(), nothing: 1 }])
+    return []
+  } catch (error) {
+    return (/There are (.*)\.$/.exec(String(error))?.[1] ?? '').split(', ')
+  }
+}
+
 describe('the documentation', () => {
   it('docs/handler.md lists the route table', async () => {
     const page = readFileSync(HANDLER_PAGE, 'utf8')
@@ -78,6 +88,15 @@ describe('the documentation', () => {
     expect(written.map(([name, value]) => [name, value])).toEqual(
       Object.entries(DEFAULT_HANDLER_LIMITS).map(([name, value]) => [name, value.toLocaleString('en')]),
     )
+  })
+
+  it('docs/getting-started.md lists the limits of an operation, and every option of a context', () => {
+    const written = tableAfter('Limits of an operation', 'getting-started.md')
+    expect(written.map(([name, value]) => [name, value])).toEqual(
+      Object.entries(DEFAULT_LIMITS).map(([name, value]) => [name, value.toLocaleString('en')]),
+    )
+    const options = tableAfter('Options of a context', 'getting-started.md').flatMap(([names = '']) => names.split(', '))
+    expect(options.toSorted()).toEqual(contextOptions().toSorted())
   })
 
   it('docs/errors.md lists every code with its status and issue type', () => {
