@@ -1,4 +1,5 @@
 import { OperationError } from 'fhir-ops/errors'
+import { missingPackageFile } from 'fhir-ops/internal/errors'
 import { isObject } from 'fhir-ops/internal/json'
 import type { BotCapabilities, BotTask } from 'fhir-ops/internal/execute'
 import { aborted, type BotRun } from './bot-run.js'
@@ -68,11 +69,11 @@ export function startWorker({ onEnd, onGone }: WorkerOwner): PooledWorker {
     run.asked.end(message)
     return message.isReusable ? onEnd() : leave()
   }
-  const onExit = (): void => {
+  const onExit = (cause: unknown): void => {
     thread.receiveAll()
     const [first] = runs.all()
     if (runs.isStarted() && first !== undefined && !takeRunBack(claims, first)) kill(first, BROKEN)
-    if (!runs.isStarted()) for (const asked of runs.takeBack(MOST_RUNS)) asked.fail(notStarted())
+    if (!runs.isStarted()) for (const asked of runs.takeBack(MOST_RUNS)) asked.fail(notStarted(cause))
     leave()
   }
   const thread = startThread(claims, { onMessage, onExit })
@@ -106,7 +107,8 @@ export function startWorker({ onEnd, onGone }: WorkerOwner): PooledWorker {
 
 /** The error of runs for which no thread starts. */
 export function notStarted(cause?: unknown): OperationError {
-  return new OperationError('unavailable', 'The runtime of bots does not start.', { cause })
+  const message = missingPackageFile(cause, '@fhir-ops/bot-sandbox') ?? 'The runtime of bots does not start.'
+  return new OperationError('unavailable', message, { cause })
 }
 
 /** Calls of a thread's runs that the host has not answered. */

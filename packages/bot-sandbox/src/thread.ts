@@ -20,8 +20,8 @@ export interface Thread {
 /** Callbacks about a thread. */
 interface ThreadOwner {
   readonly onMessage: (message: FromWorker) => void
-  /** The thread has ended by itself. */
-  readonly onExit: () => void
+  /** The thread has ended by itself. @param cause Its error, if any. */
+  readonly onExit: (cause: unknown) => void
 }
 
 /** Starts a thread that gets nothing of the process but shared memory and a port: no environment, no arguments, no standard streams. */
@@ -30,13 +30,16 @@ export function startThread(claims: Int32Array, { onMessage, onExit }: ThreadOwn
   const worker = newWorker(port2, claims)
   const sentCode = codeSender()
   let isEnded = false
+  let cause: unknown
   port.on('message', onMessage)
   // An idle thread does not keep the process alive.
   port.unref()
   worker.unref()
-  worker.on('error', () => {})
+  worker.on('error', (error) => {
+    cause = error
+  })
   worker.on('exit', () => {
-    if (!isEnded) onExit()
+    if (!isEnded) onExit(cause)
   })
   return {
     send(message) {

@@ -13,16 +13,16 @@ import {
   type JSONRPCRequest,
   type ServerResult,
 } from '@modelcontextprotocol/sdk/types.js'
-import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
 import { forRequest, type OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import { createPace } from 'fhir-ops/internal/context'
 import { quoted } from 'fhir-ops/internal/errors'
 import { checkOptions, FUNCTION, having, inputShape, needed, TEXT, type InputShape, type MemberKind } from 'fhir-ops/internal/input'
-import { isString, objectAt, objectsAt, stringAt, writeInPieces, type JsonObject } from 'fhir-ops/internal/json'
+import { objectAt, objectsAt, stringAt, writeInPieces, type JsonObject } from 'fhir-ops/internal/json'
 import { didYouMean, nearest, TYPE_URL } from 'fhir-ops/internal/text'
 import { jsonSchema } from 'fhir-ops/schema'
 import manifest from '../package.json' with { type: 'json' }
+import { argumentFault, checkKeywords, unknownArgument } from './argument-fault.js'
 import { fhirCaller, FhirRefusal, type FhirCaller, type FhirCallerOptions } from './fhir-caller.js'
 import { PROMPTS } from './prompts.js'
 import { RESOURCE_TOOLS } from './resource-tools.js'
@@ -48,8 +48,8 @@ export const MCP_OPTIONS: Readonly<Record<'handler' | 'baseUrl' | 'context' | 'o
 const SHAPE: InputShape = inputShape<McpServerOptions>({ ...MCP_OPTIONS, authorization: TEXT })
 
 const TOOLS: readonly Tool[] = [...TERMINOLOGY_TOOLS, ...RESOURCE_TOOLS]
-const ajv = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false, useDefaults: false })
-const CHECKED = new Map(TOOLS.map((tool) => [tool.name, { tool, check: ajv.compile(tool.inputSchema) }]))
+const BY_NAME = new Map(TOOLS.map((tool) => [tool.name, tool]))
+for (const { inputSchema } of TOOLS) checkKeywords(inputSchema)
 
 /** Types whose resources are listed, because people choose from them. */
 const LISTED = ['ValueSet', 'ConceptMap', 'CodeSystem', 'Measure', 'Questionnaire', 'StructureDefinition', 'Bot']
@@ -175,10 +175,10 @@ const MAX_RESULT = 1024 * 1024
 const TOO_LONG = `The result is longer than ${MAX_RESULT} characters.`
 
 async function callTool(context: ToolContext, name: string, input: JsonObject): Promise<CallToolResult> {
-  const known = CHECKED.get(name)
-  if (known === undefined) throw new McpError(ErrorCode.InvalidParams, `There is no tool ${quoted(name)}.`)
-  const { tool, check } = known
-  if (!check(input)) return failed(faultOf(tool, check.errors ?? []))
+  const tool = BY_NAME.get(name)
+  if (tool === undefined) throw new McpError(ErrorCode.InvalidParams, `There is no tool ${quoted(name)}.`)
+  const fault = faultOf(tool, input)
+  if (fault !== undefined) return failed(fault)
   try {
     const structuredContent = await tool.run(context, input)
     await context.pace.turn()
@@ -192,10 +192,12 @@ async function callTool(context: ToolContext, name: string, input: JsonObject): 
   }
 }
 
-/** Describes what is wrong with the arguments of a tool. The validator's own message does not name an unknown argument. */
-function faultOf({ name, inputSchema }: Tool, errors: readonly ErrorObject[]): string {
-  const unknown: unknown = errors.find(({ instancePath }) => instancePath === '')?.params['additionalProperty']
-  if (!isString(unknown)) return `The arguments are not as ${name} needs them: ${ajv.errorsText([...errors], { dataVar: 'arguments' })}.`
+/** Describes what is wrong with the arguments of a tool; `undefined` if nothing is. */
+function faultOf({ name, inputSchema }: Tool, input: JsonObject): string | undefined {
+  const unknown = unknownArgument(inputSchema, input)
+  const fault = unknown === undefined ? argumentFault(inputSchema, input) : undefined
+  if (fault !== undefined) return `The arguments are not as ${name} needs them: ${fault}.`
+  if (unknown === undefined) return undefined
   const hint = didYouMean(nearest(unknown, Object.keys(objectAt(inputSchema, 'properties') ?? {})))
   return [`There is no argument ${quoted(unknown)} of ${name}.`, hint ?? []].flat().join(' ')
 }

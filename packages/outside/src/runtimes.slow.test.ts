@@ -1,5 +1,6 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { outsideProject, readmeExample, run, type OutsideProject } from './outside-project.js'
 import { chromium } from '../../../test/chromium.js'
@@ -40,6 +41,12 @@ const PORTABLE = ['readme', 'upstream', 'portable'] as const
 /** Those that are for test runners, where other tests use them, and for the command line. */
 const ELSEWHERE = ['@fhir-ops/storage-contract', '@fhir-ops/cli']
 
+/** Ways to harden Node, and what the programs need of `node --permission`. */
+const HARDENED = ['--frozen-intrinsics', '--disable-proto=throw', '--disallow-code-generation-from-strings']
+const PERMITTED = ['--permission', '--allow-fs-read=*', '--allow-fs-write=*', '--allow-worker']
+/** Packages that a bundle for a server leaves out: those with files beside their code, and those of others that esbuild cannot put into ES modules. */
+const BESIDE = ['bot-sandbox', 'cql', 'cross-version', 'http', 'playground', 'r4', 'registries', 'releases', 'sqlite']
+
 function inLines(...lines: readonly string[]): RegExp {
   return new RegExp(`^${lines.map((line) => line.replaceAll(/[().]/g, '\\$&')).join('\\n')}$`, 'm')
 }
@@ -68,11 +75,35 @@ test('the command runs where it is installed', () => {
   expect(run(join(project.dir, 'node_modules/.bin/fhir-ops'), expanded, project.dir)).toContain('Female')
 })
 
+/** Bundles a program for Node as esbuild does by default, so that the program and what is left out each have their own copy of `fhir-ops`. */
+async function bundled(example: string, external: readonly string[]): Promise<string> {
+  const outfile = join(project.dir, 'bundles', `${example}-${external.length}.mjs`)
+  const entryPoints = [join(project.dir, `${example}.js`)]
+  await build({ entryPoints, outfile, external: [...external], bundle: true, platform: 'node', format: 'esm', logLevel: 'silent' })
+  return outfile
+}
+
+test.each(Object.keys(EXPECTED))('a bundle of %s runs, without the packages that have files', async (example) => {
+  const left = ['@electric-sql/pglite', ...BESIDE.map((name) => `@fhir-ops/${name}`)]
+  expect(run(process.execPath, [await bundled(example, left)], project.dir).trim()).toMatch(EXPECTED[example] ?? '')
+})
+
+test.each([
+  ['readme', '@fhir-ops/r4'],
+  ['sqlite', '@fhir-ops/sqlite'],
+])('a bundle of %s with %s in it says what to do', async (example, name) => {
+  const file = await bundled(example, [])
+  const words = `The files of ${name} are not next to its code. Leave the package out of the bundle`
+  expect(() => run(process.execPath, [file], project.dir)).toThrow(words)
+})
+
 describe.skipIf(tools === undefined)('runtimes with a file system (needs tools of npm)', () => {
   const bin = (path: string): string => tools?.file(path) ?? ''
   const runtimes: readonly { readonly name: string; readonly program: string; readonly args: readonly string[] }[] = [
     { name: 'Node 22.13', program: bin('node/bin/node'), args: [] },
     { name: 'Node 24', program: process.execPath, args: [] },
+    { name: 'Node 24 with permissions', program: process.execPath, args: [...PERMITTED] },
+    { name: 'hardened Node 24', program: process.execPath, args: [...HARDENED] },
     { name: 'Bun', program: bin('bun/bin/bun.exe'), args: ['run'] },
     { name: 'Deno', program: bin('deno/deno'), args: ['run', '--allow-all', '--node-modules-dir=manual', '--no-lock'] },
   ]

@@ -1,3 +1,4 @@
+import { missingPackageFile } from 'fhir-ops/internal/errors'
 import type * as FileSystem from 'node:fs'
 import type { PackReader } from 'fhir-ops/internal/content'
 
@@ -39,11 +40,8 @@ function opened<T>(name: string, open: (address: URL) => T): T {
   try {
     return open(new URL(`../dist/${name}`, HERE))
   } catch (cause) {
-    if (!(cause instanceof Error && 'code' in cause && cause.code === 'ENOENT')) throw cause
-    throw new TypeError(
-      'The files of @fhir-ops/r4 are not next to its code. Leave the package out of the bundle, as an external one; in a clone, build it.',
-      { cause },
-    )
+    const words = missingPackageFile(cause, '@fhir-ops/r4')
+    throw words === undefined ? cause : new TypeError(words, { cause })
   }
 }
 

@@ -1,4 +1,5 @@
 import { packLayer, type ContentLayer } from 'fhir-ops/content'
+import { missingPackageFile } from 'fhir-ops/internal/errors'
 import { checkOptions, inputShape, type InputShape } from 'fhir-ops/internal/input'
 import type * as FileSystem from 'node:fs'
 
@@ -9,11 +10,16 @@ const HERE = import.meta.url
  * Reads a file that the package's build made. `node:fs` is not imported, because bundles for browsers contain this module too.
  *
  * @param caller Name of the function that needs the file.
- * @throws {TypeError} in a runtime without a file system. @throws {Error} `ENOENT` before the package is built.
+ * @throws {TypeError} in a runtime without a file system, in a bundle, and before the package is built.
  */
 export function builtFile(caller: string, name: 'registries.pack' | 'subtags.json'): Uint8Array {
   const fs = fileSystem()
-  if (fs !== undefined) return fs.readFileSync(new URL(`../dist/${name}`, HERE))
+  try {
+    if (fs !== undefined) return fs.readFileSync(new URL(`../dist/${name}`, HERE))
+  } catch (cause) {
+    const words = missingPackageFile(cause, '@fhir-ops/registries')
+    throw words === undefined ? cause : new TypeError(words, { cause })
+  }
   throw new TypeError(
     `${caller}() reads a file, and this runtime has no file system. Use ${caller}({ bytes }) with those of @fhir-ops/registries/${name} instead.`,
   )

@@ -3,6 +3,7 @@ export {
   ERRORS,
   escapeControls,
   isAboutContent,
+  missingPackageFile,
   OperationError,
   quoted,
   type ErrorCode,

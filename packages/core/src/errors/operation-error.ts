@@ -133,6 +133,15 @@ export function isAboutContent(error: unknown): error is OperationError {
 
 const PASSING: ReadonlySet<ErrorCode> = new Set(['computation-timeout', 'throttled'])
 
+/**
+ * Describes an error of reading or starting a file of a package that is not next to the package's code, as in a bundle, which contains only the code;
+ * `undefined` for any other error.
+ */
+export function missingPackageFile(error: unknown, packageName: string): string | undefined {
+  if (!(error instanceof Error && 'code' in error) || (error.code !== 'ENOENT' && error.code !== 'MODULE_NOT_FOUND')) return undefined
+  return `The files of ${packageName} are not next to its code. Leave the package out of the bundle, as an external one; in a clone, build it.`
+}
+
 const MAX_QUOTED = 100
 
 /** Quotes text of a caller for a message: JSON-escaped, in single quotes, at most 100 characters. */

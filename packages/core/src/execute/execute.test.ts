@@ -529,3 +529,18 @@ describe('an explanation', () => {
     ])
   })
 })
+
+test('answers and messages of another copy of the package in the process are what they are', async () => {
+  vi.resetModules()
+  const other = await import('./index.js')
+  const { parseHl7: parseByOther } = await import('../hl7v2/index.js')
+  expect(other.botResponse).not.toBe(botResponse)
+  const returned: readonly unknown[] = [other.botResponse({ status: 201, body: 'made' }), parseByOther('MSH|^~\\&|a')]
+  const hostBots = returned.map((value, index) => ({ id: `h${index}`, run: () => value }))
+  const ctx = { ...createContext({ storage: memoryStorage() }), bots: createBots({ hostBots }) }
+  const written = await Promise.all(hostBots.map(async ({ id }) => writeBotOutput(await execute(ctx, { bot: { id }, input: undefined }))))
+  expect(written.map(({ status, headers, body }) => [status, headers['Content-Type'], body])).toEqual([
+    [201, 'text/plain; charset=utf-8', 'made'],
+    [200, 'x-application/hl7-v2+er7; charset=utf-8', 'MSH|^~\\&|a'],
+  ])
+})

@@ -10,7 +10,8 @@ export interface BotInput {
   readonly input: unknown
 }
 
-const brand: unique symbol = Symbol('LongInput')
+/** Registered, because an application and its packages may each load their own copy of this module. */
+const brand: unique symbol = Symbol.for('fhir-ops LongInput')
 
 /** A long input as its JSON text, which takes less memory than its objects while the run waits, and which a runtime passes on as it is. */
 interface LongInput {

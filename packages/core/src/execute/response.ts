@@ -2,7 +2,8 @@ import { OperationError, quoted } from '../errors/index.js'
 import { isObject } from '../json/index.js'
 import { ANYTHING, checkOptions, inputShape, type InputShape } from '../input/index.js'
 
-const brand: unique symbol = Symbol('BotResponse')
+/** Registered, because an application and its packages may each load their own copy of this module. */
+const brand: unique symbol = Symbol.for('fhir-ops BotResponse')
 
 /** A bot's answer with a status or headers of its own. */
 export interface BotResponse {

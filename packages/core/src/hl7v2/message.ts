@@ -2,7 +2,8 @@ import { checkText, OperationError } from '../errors/index.js'
 import { hl7Segment, leafOf, readPath, withLeaf, type Hl7Segment } from './segment.js'
 import { readSeparators, type Hl7Separators, encodeEscapes } from './separators.js'
 
-const brand: unique symbol = Symbol('Hl7Message')
+/** Registered, because an application and its packages may each load their own copy of this module. */
+const brand: unique symbol = Symbol.for('fhir-ops Hl7Message')
 
 /** An immutable HL7 v2 message: methods that change something return a new message, which is otherwise the same, character for character. */
 export interface Hl7Message {

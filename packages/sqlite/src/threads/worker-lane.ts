@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { OperationError } from 'fhir-ops/errors'
+import { missingPackageFile } from 'fhir-ops/internal/errors'
 import type { Command } from '../commands/command.js'
 import type { ToWorker, WorkerTask, Answer, TimeLimit } from './write-group.js'
 
@@ -108,8 +109,7 @@ function startThread(task: WorkerTask): StartedThread {
   })
   const ended = new Promise<void>((resolve) => {
     worker.on('exit', () => {
-      for (const call of waiting.values())
-        call.reject(new OperationError('storage-unavailable', 'A thread of the database ended.', { cause }))
+      for (const call of waiting.values()) call.reject(threadFailure('A thread of the database ended.', cause))
       resolve()
     })
   })
@@ -125,8 +125,12 @@ function newWorker(task: WorkerTask): Worker {
   try {
     return new Worker(workerFile(), { workerData: task, env: {}, execArgv: [], resourceLimits: YOUNG })
   } catch (cause) {
-    throw new OperationError('storage-unavailable', 'A thread of the database cannot be started.', { cause })
+    throw threadFailure('A thread of the database cannot be started.', cause)
   }
+}
+
+function threadFailure(message: string, cause: unknown): OperationError {
+  return new OperationError('storage-unavailable', missingPackageFile(cause, '@fhir-ops/sqlite') ?? message, { cause })
 }
 
 function send(worker: Worker, message: ToWorker): void {
