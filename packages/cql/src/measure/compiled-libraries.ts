@@ -19,7 +19,7 @@ export interface CompiledLibraries {
 }
 
 /** How libraries are compiled. */
-type Compiling = Omit<LibraryOptions, 'include' | 'onRetrieve' | 'parameters' | 'places' | 'terminology'>
+export type Compiling = Omit<LibraryOptions, 'include' | 'onRetrieve' | 'parameters' | 'places' | 'terminology'>
 
 /** Opens the libraries of a Measure, to compile their definitions. */
 export function newlyCompiled(loaded: LoadedMeasure, compiling: Compiling): CompiledLibraries {

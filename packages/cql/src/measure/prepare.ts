@@ -20,7 +20,7 @@ import { dateOf } from '../values/temporal-arithmetic.js'
 import { boundaryOf, parseDateTime } from '../values/temporal.js'
 import type { UnitConversion } from '../values/units.js'
 import { isTemporal, type Value } from '../values/value.js'
-import { newlyCompiled, type CompiledLibraries, type LibraryCompiler } from './compiled-libraries.js'
+import { newlyCompiled, type CompiledLibraries, type Compiling, type LibraryCompiler } from './compiled-libraries.js'
 import { expressionName, loadMeasure, PERIOD, type LoadedMeasure } from './loaded-measure.js'
 
 /** Options of `cqlLanguage`. */
@@ -101,44 +101,54 @@ export async function prepare(ctx: OperationContext, scope: Scope, { options, co
   const model = ctx.types
   if (model === undefined) throw new OperationError('not-supported', 'CQL needs the types of FHIR, which are not loaded.')
   const loaded = await loadMeasure({ ctx, translator: options.translator }, scope)
-  const links = await subjectLinks(ctx, scope.subjectType)
-  const terminology = createTerminology(ctx, { ...options, pinned: loaded.pinned })
   const offset = options.offset ?? 0
-  const convert = ctx.convertUnit ?? SAME_UNIT
   const given = parametersIn(scope, offset)
-  const valueOf = (name: string, type: string | undefined): Value | undefined =>
-    name === PERIOD ? periodOf(scope, offset, type) : given.get(name)
-  const compiling = { model, subjectType: scope.subjectType, convert, offset, functions: options.functions }
-  const build = ({ libraries, expressions, places, keep }: CompiledLibraries): Prepared => {
-    const requests = new Map<ElmNode, RetrieveRequest>()
-    const own = createGiven({ parameters: valueOf, terminology, onRetrieve: (request, node) => void requests.set(node, request) })
-    const named =
-      expressions === undefined
-        ? []
-        : loaded.texts.map((text, index) => [text, { library: expressions, name: expressionName(index) }] as const)
-    return {
-      libraries,
-      expressions: new Map(named),
-      begin: async () => {
-        keep()
-        fillPlaces(own, places)
-        await terminology.load()
-      },
-      given: own,
-      requests: () => [...requests.values()],
-      requestOf: (node) => requests.get(node),
-      model,
-      convert,
-      offset,
-      links,
-      loaded,
-      parameter: valueOf,
-      traced: (trace) => build(newlyCompiled(loaded, { ...compiling, trace })),
-    }
+  const parts: PreparedParts = {
+    loaded,
+    links: await subjectLinks(ctx, scope.subjectType),
+    terminology: createTerminology(ctx, { ...options, pinned: loaded.pinned }),
+    parameter: (name, type) => (name === PERIOD ? periodOf(scope, offset, type) : given.get(name)),
+    compiling: { model, subjectType: scope.subjectType, convert: ctx.convertUnit ?? SAME_UNIT, offset, functions: options.functions },
   }
-  const prepared = build(compileLibraries(loaded, compiling, JSON.stringify([scope.groups, scope.supplements])))
+  const prepared = preparedWith(parts, compileLibraries(loaded, parts.compiling, JSON.stringify([scope.groups, scope.supplements])))
   checkParameters(given, loaded)
   return prepared
+}
+
+/** What does not change if a Measure is compiled again, with a trace. */
+interface PreparedParts extends Pick<Prepared, 'links' | 'loaded' | 'parameter'> {
+  readonly terminology: ReturnType<typeof createTerminology>
+  readonly compiling: Compiling & Pick<Prepared, 'convert' | 'model' | 'offset'>
+}
+
+function preparedWith(parts: PreparedParts, { libraries, expressions, places, keep }: CompiledLibraries): Prepared {
+  const { loaded, links, terminology, parameter, compiling } = parts
+  const { model, convert, offset } = compiling
+  const requests = new Map<ElmNode, RetrieveRequest>()
+  const given = createGiven({ parameters: parameter, terminology, onRetrieve: (request, node) => void requests.set(node, request) })
+  const named =
+    expressions === undefined
+      ? []
+      : loaded.texts.map((text, index) => [text, { library: expressions, name: expressionName(index) }] as const)
+  return {
+    libraries,
+    expressions: new Map(named),
+    begin: async () => {
+      keep()
+      fillPlaces(given, places)
+      await terminology.load()
+    },
+    given,
+    requests: () => [...requests.values()],
+    requestOf: (node) => requests.get(node),
+    model,
+    convert,
+    offset,
+    links,
+    loaded,
+    parameter,
+    traced: (trace) => preparedWith(parts, newlyCompiled(loaded, { ...compiling, trace })),
+  }
 }
 
 /** Fallback for unit conversion. It must be one function for all evaluations, because values are kept by it. */
