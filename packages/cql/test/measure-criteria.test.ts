@@ -227,6 +227,31 @@ describe('a population', () => {
   })
 })
 
+describe('a function of other resources than those that are counted is refused', () => {
+  it.each<[string, string, object]>([
+    ['of a stratifier', 'stratifier[0]', { extension: [basis('boolean')], population: EVERYBODY, stratifier: [criteria('Minutes')] }],
+    [
+      'of an observation',
+      'population[2]',
+      {
+        scoring: 'continuous-variable',
+        extension: [basis('Observation')],
+        population: [
+          population('initial-population', 'Weights'),
+          population('measure-population', 'Weights', { id: 'mp' }),
+          observation('Minutes', 'sum'),
+        ],
+      },
+    ],
+  ])('%s', async (_, place, group) => {
+    await expect(report({ population: [], ...group })).rejects.toMatchObject({
+      code: 'definition-invalid',
+      message: expect.stringContaining('names a function of Encounter, while'),
+      expression: [`Measure.group[0].${place}.criteria.expression`],
+    })
+  })
+})
+
 describe('a basis', () => {
   it('is a type, or the type of a DataRequirement', async () => {
     const ofVisits = extension('cqm-populationBasis', { valueDataRequirement: { type: 'Encounter' } })

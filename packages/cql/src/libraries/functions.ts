@@ -17,7 +17,7 @@ export function invocationOf(node: ElmNode, operands: readonly Compute[], librar
   if (isHelperCall(library.node, node)) return helped(node, operands, shared)
   const name = textAt(node, 'name') ?? ''
   const target = libraryOf(node, library, shared)
-  const candidates = bySignature(functionsOf(target, name, operands.length), node)
+  const candidates = bySignature(functionsOf(target.node, name, operands.length), node)
   if (candidates.length === 0)
     throw invalidElm(node, `There is no function ${quoted(name)} with ${operands.length} operands in library ${target.id}.`)
   return callOf(target, candidates, operands, shared)
@@ -51,8 +51,8 @@ function helped(node: ElmNode, [operand]: readonly Compute[], { options }: Share
 }
 
 /** The functions with a name and a number of operands. */
-export function functionsOf(library: Library, name: string, arity: number): readonly ElmNode[] {
-  return definitionsNamed(library.node, 'statements', name).filter((def) => isFunction(def) && nodesAt(def, 'operand').length === arity)
+export function functionsOf(library: ElmNode, name: string, arity: number): readonly ElmNode[] {
+  return definitionsNamed(library, 'statements', name).filter((def) => isFunction(def) && nodesAt(def, 'operand').length === arity)
 }
 
 /** Compiles a call of a function; if several overloads remain, of the first whose operand types fit the values. */
@@ -108,7 +108,8 @@ function bySignature(candidates: readonly ElmNode[], call: ElmNode): readonly El
   return exact.length === 1 ? exact : candidates
 }
 
-function operandType(operand: ElmNode): TypeSpecifier | undefined {
+/** The declared type of an operand. */
+export function operandType(operand: ElmNode): TypeSpecifier | undefined {
   const specifier = nodeAt(operand, 'operandTypeSpecifier')
   if (specifier !== undefined) return readTypeSpecifier(specifier)
   const name = textAt(operand, 'operandType')

@@ -85,7 +85,7 @@ export function compileLibrary(elm: unknown, options: LibraryOptions): CqlLibrar
     names: definitions.map((def) => textAt(def, 'name') ?? ''),
     definition: (name) => compiled(() => definitionOf(library, name, shared)),
     invocable: (name, operands) => {
-      const candidates = functionsOf(library, name, operands.length)
+      const candidates = functionsOf(library.node, name, operands.length)
       return candidates.length === 0 ? undefined : compiled(() => callOf(library, candidates, operands, shared))
     },
     parameters: parameterNames(library.node),

@@ -5,7 +5,8 @@ import { isDecimal, isNode, isQuantity, isTemporal, textOfValue } from 'fhir-ops
 import { quoted } from 'fhir-ops/internal/errors'
 import type { Evaluation } from '../compile/compiler.js'
 import { definitionsNamed, libraryIn } from '../elm/library.js'
-import { nodeAt, type ElmNode } from '../elm/node.js'
+import { nodeAt, nodesAt, type ElmNode } from '../elm/node.js'
+import { functionsOf, operandType } from '../libraries/functions.js'
 import { isSystem, resultTypeOf, type TypeSpecifier } from '../elm/type-specifier.js'
 import { isUnfilteredContext } from '../libraries/context.js'
 import type { CqlLibrary, Definition } from '../libraries/library.js'
@@ -37,7 +38,8 @@ export interface CompiledCriterion {
 /**
  * Compiles a criterion: a definition or function of the library, an expression, or FHIRPath.
  *
- * @throws {OperationError} `definition-not-found` for a name that the library does not define; `fhirpath-invalid`.
+ * @throws {OperationError} `definition-not-found` for a name that the library does not define; `definition-invalid` for a function of other resources than
+ *   those that are counted; `fhirpath-invalid`.
  */
 export function compiledCriterion(criterion: Criterion, prepared: Prepared): CompiledCriterion {
   const { language, expression, place, basis, anyItem } = criterion
@@ -58,16 +60,37 @@ export function compiledCriterion(criterion: Criterion, prepared: Prepared): Com
   const named = library === undefined ? {} : definitionOf(library, name, { criterion, subjectType: prepared.links.subjectType })
   if (named.ofSubject !== undefined || named.ofItem !== undefined) {
     const elm = prepared.loaded.libraries[at ?? -1]?.library.elm
+    if (named.ofItem !== undefined) checkOperand(functionsOf(libraryIn(elm ?? {}), name, 1), criterion, prepared)
     return { ...head, ...named, ...listing(elm, { name, basis, model: prepared.model }) }
   }
-  const ids = prepared.libraries.map(({ id }) => id)
-  throw new OperationError(
+  throw unknownDefinition(criterion, prepared)
+}
+
+function unknownDefinition({ place, path, expression }: Criterion, { libraries }: Prepared): OperationError {
+  const ids = libraries.map(({ id }) => id)
+  return new OperationError(
     'definition-not-found',
     ids.length === 0
       ? `${place} is the name of a definition, while the Measure names no library.`
       : `${place}: ${ids.map((id) => `library ${id}`).join(' and ')} ${ids.length === 1 ? 'has' : 'have'} no definition ${quoted(expression)}.`,
-    { expression: [ids.length === 0 ? 'Measure.library' : `${criterion.path}.criteria.expression`] },
+    { expression: [ids.length === 0 ? 'Measure.library' : `${path}.criteria.expression`] },
   )
+}
+
+/** Checks that a function is not of resources of another type than those that are counted; its value for these would be null. */
+function checkOperand(functions: readonly ElmNode[], { place, path, basis }: Criterion, { model, links }: Prepared): void {
+  const counted = basis === 'boolean' ? links.subjectType : basis
+  if (counted === undefined || !isResourceType(counted, model)) return
+  const types = functions.flatMap((def) => nodesAt(def, 'operand').map(operandType))
+  const others = types.flatMap((type) => (type?.kind === 'named' && isOtherResource(type.name, counted, model) ? [type.name] : []))
+  if (others.length === 0 || others.length < types.length) return
+  throw new OperationError('definition-invalid', `${place} names a function of ${others.join(' and ')}, while ${counted} is counted.`, {
+    expression: [`${path}.criteria.expression`],
+  })
+}
+
+function isOtherResource(name: string, counted: string, model: TypeModel): boolean {
+  return name !== counted && name !== 'Resource' && name !== 'DomainResource' && isResourceType(name, model)
 }
 
 interface Named {
