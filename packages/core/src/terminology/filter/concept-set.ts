@@ -1,6 +1,7 @@
 import { OperationError } from '../../errors/index.js'
 import { andNot, testedBitmap, type Bitmap } from '../../bits/index.js'
 import type { CodeSystemProvider, ConceptIndex, ConceptSet, Filter } from '../../code-system/index.js'
+import type { compileRegex } from '../../regex/index.js'
 
 /** Creates a set that can be listed in one step. */
 export function readySet(has: ConceptSet['has'], all: () => Bitmap): ConceptSet {
@@ -38,9 +39,15 @@ export function cannotBeListed(url: string): OperationError {
   return new OperationError('not-supported', `The code system ${url} has a grammar, and its codes cannot be listed.`)
 }
 
+/** A filter of a planned value set. */
+export interface PlannedFilter extends Filter {
+  /** Compiles the pattern of a `regex` filter. Few value sets have one, so its code is loaded when one is planned. */
+  readonly compile?: typeof compileRegex
+}
+
 /**
  * Selects the concepts that satisfy a filter.
  *
  * @returns `undefined` when the operator cannot be used with the property.
  */
-export type FilterOperator = (provider: CodeSystemProvider, filter: Filter) => ConceptSet | undefined
+export type FilterOperator = (provider: CodeSystemProvider, filter: PlannedFilter) => ConceptSet | undefined

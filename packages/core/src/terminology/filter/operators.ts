@@ -1,8 +1,7 @@
 import { emptyBitmap, type Bitmap, andNot, rangeBitmap, bitmapFrom, members, emptyBits, addMembers, bitmapOf } from '../../bits/index.js'
-import type { CodeSystemProvider, ConceptSet, Filter } from '../../code-system/index.js'
-import { listable, type FilterOperator, othersThan, readySet, testedSet } from './concept-set.js'
+import type { CodeSystemProvider, ConceptSet } from '../../code-system/index.js'
+import { listable, type FilterOperator, type PlannedFilter, othersThan, readySet, testedSet } from './concept-set.js'
 import { isConceptProperty, type FilterProperty, filterProperty, preparedProperty, statedProperty } from './filter-property.js'
-import { compileRegex } from '../../regex/index.js'
 import type { Work } from '../../work/index.js'
 import { refusal } from '../messages.js'
 
@@ -109,8 +108,9 @@ const notIn: FilterOperator = (provider, filter) => {
 }
 
 /** `regex`: the whole value of the property matches the pattern. Patterns run in linear time. */
-const regex: FilterOperator = (provider, { property, value }) => {
-  const pattern = compileRegex(value)
+const regex: FilterOperator = (provider, { property, value, compile }) => {
+  if (compile === undefined) throw new TypeError('The filter is not of a planned value set.')
+  const pattern = compile(value)
   return conceptsWithValue(provider, property, (found) => pattern.matchesWhole(found))
 }
 
@@ -191,11 +191,12 @@ const FILTER_OPERATORS: ReadonlyMap<string, FilterOperator> = new Map([
  * @throws {OperationError} `not-supported` for an unknown operator, or a property that the code system does not have; `definition-invalid` for a value
  *   that does not fit the property's type; `regex-unsupported` for an unsupported pattern.
  */
-export function* conceptsFor(provider: CodeSystemProvider, filter: Filter, valueSet: string): Work<ConceptSet> {
+export function* conceptsFor(provider: CodeSystemProvider, filter: PlannedFilter, valueSet: string): Work<ConceptSet> {
   const own = provider.filter?.(filter, provider)
   if (own !== undefined) return own
   yield* preparedProperty(provider, filter.property)
   const found = FILTER_OPERATORS.get(filter.op)?.(provider, filter)
   if (found !== undefined) return found
-  throw refusal('FILTER_NOT_UNDERSTOOD', { ...filter, valueSet, system: provider.header.url })
+  const { property, op, value } = filter
+  throw refusal('FILTER_NOT_UNDERSTOOD', { property, op, value, valueSet, system: provider.header.url })
 }

@@ -3,6 +3,7 @@ import { OperationError, quoted } from '../../errors/index.js'
 import { objectAt } from '../../json/index.js'
 import { preparedChoice, type SystemFamily } from '../code-system/system-family.js'
 import type { Filter } from '../../code-system/index.js'
+import type { PlannedFilter } from '../filter/concept-set.js'
 import { escaped, refusal } from '../messages.js'
 import type { TerminologyScope } from '../scope.js'
 import { versionFits } from '../versions.js'
@@ -130,7 +131,7 @@ async function partPlan(making: Making, definition: PartDefinition, location: Pa
     definition,
     imports,
     missing,
-    filters: definition.filters.map((filter, i) => statedFilter(definition, filter, `${location.path}.filter[${i}]`)),
+    filters: await plannedFilters(definition, location),
     ...(definition.system !== undefined && { family: await preparedFamily(making.scope, definition.system, definition.version) }),
   }
 }
@@ -168,6 +169,13 @@ function containedPlan(making: Making, reference: string): Promise<ValueSetPlan>
   const holder = making.path.findLast(({ valueSet }) => containedValueSet(valueSet.resource, reference.slice(1)) !== undefined)
   const contained = holder === undefined ? undefined : containedValueSet(holder.valueSet.resource, reference.slice(1))
   return contained === undefined ? undefined : planOf(making, `${holder?.key}${reference}`, readValueSet(contained))
+}
+
+async function plannedFilters(definition: PartDefinition, { path }: PartLocation): Promise<readonly PlannedFilter[]> {
+  const filters = definition.filters.map((filter, i) => statedFilter(definition, filter, `${path}.filter[${i}]`))
+  if (!filters.some(({ op }) => op === 'regex')) return filters
+  const { compileRegex } = await import('../../regex/index.js')
+  return filters.map((filter) => (filter.op === 'regex' ? { ...filter, compile: compileRegex } : filter))
 }
 
 function statedFilter(definition: PartDefinition, filter: PartDefinition['filters'][number], path: string): Filter {

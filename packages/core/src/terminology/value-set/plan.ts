@@ -1,7 +1,8 @@
 import { OperationError, quoted } from '../../errors/index.js'
 import type { Pace } from '../../context/index.js'
 import type { SystemChoice, SystemFamily } from '../code-system/system-family.js'
-import type { CodeSystemProvider, Filter } from '../../code-system/index.js'
+import type { CodeSystemProvider } from '../../code-system/index.js'
+import type { PlannedFilter } from '../filter/concept-set.js'
 import { nameOf, type PartDefinition, type ListedCode, type ValueSetDefinition } from './value-set.js'
 
 /** A value set with everything that it refers to resolved. */
@@ -38,7 +39,7 @@ export interface PartPlan {
   readonly definition: PartDefinition
   /** The code system; absent for an include of only value sets. */
   readonly family?: SystemFamily
-  readonly filters: readonly Filter[]
+  readonly filters: readonly PlannedFilter[]
   readonly imports: readonly ValueSetPlan[]
   /** Unknown imports, each as `url|version` or url. */
   readonly missing: readonly string[]
