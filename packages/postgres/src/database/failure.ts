@@ -14,6 +14,7 @@ const NO_PASSWORD: Failure = { code: 'storage-unavailable', message: 'The databa
 const READ_ONLY: Failure = { code: 'storage-unavailable', message: 'The database accepts no writes at present: it is read-only.' }
 const NO_CONNECTION: Failure = { code: 'storage-unavailable', message: 'The database has no connection left.' }
 const NO_RIGHTS: Failure = { code: 'storage-unavailable', message: 'The user of the database lacks rights in it.' }
+const NO_SCHEMA: Failure = { code: 'storage-unavailable', message: 'The database has no schema of those that its search_path names.' }
 const TIMEOUT: Failure = { code: 'storage-timeout', message: 'The database took too long.' }
 const LOCKED: Failure = { code: 'storage-locked', message: 'The database is busy with other writers of the same resources.' }
 const DAMAGED: Failure = { code: 'storage-damaged', message: 'The database is damaged or lacks tables of this adapter.' }
@@ -28,7 +29,7 @@ const BY_CODE: ReadonlyMap<string, Failure> = new Map([
   ['28000', NOT_ADMITTED],
   ['28P01', NOT_ADMITTED],
   ['3D000', NOT_ADMITTED],
-  ['3F000', DAMAGED],
+  ['3F000', NO_SCHEMA],
   ['40001', LOCKED],
   ['40P01', LOCKED],
   ['42501', NO_RIGHTS],
