@@ -6,13 +6,12 @@ test('texts are numbered in the order in which they were added, each once', () =
   fc.assert(
     fc.property(fc.array(fc.string({ maxLength: 3 }), { maxLength: 400 }), fc.string({ maxLength: 3 }), (added, other) => {
       const numbers = createTextNumbers()
-      const expected = new Map<string, number>()
-      for (const text of added) {
-        if (!expected.has(text)) expected.set(text, expected.size)
-        expect(numbers.add(text)).toBe(expected.get(text))
-      }
-      expect(numbers.texts).toEqual([...expected.keys()])
-      for (const text of [...added, other]) expect(numbers.find(text)).toBe(expected.get(text))
+      const different = [...new Set(added)]
+      const numberOf = new Map(different.map((text, number) => [text, number]))
+      expect(added.map((text) => numbers.add(text))).toEqual(added.map((text) => numberOf.get(text)))
+      expect(numbers.texts).toEqual(different)
+      const asked = [...added, other]
+      expect(asked.map((text) => numbers.find(text))).toEqual(asked.map((text) => numberOf.get(text)))
     }),
   )
 })
