@@ -8,6 +8,8 @@ export interface LanguageList {
   readonly less: readonly string[]
   /** True if the list contains `*;q=0`: no text is better than a text in another language. */
   readonly only: boolean
+  /** Languages that are not accepted where the list has `*` with a weight, and so accepts all others; absent where it does not. */
+  readonly allBut?: readonly string[]
   /** True for the language of the value set, where the request asks for none. */
   readonly isOfValueSet?: true
 }
@@ -33,6 +35,7 @@ export function languageList(text: string): LanguageList | undefined {
     tags: tagsOf(named.filter((range) => range.weight > 0 && !isLess(range))),
     less: tagsOf(named.filter(isLess)),
     only: others === 0,
+    ...(others !== undefined && others > 0 && { allBut: tagsOf(named.filter(({ weight }) => weight === 0)) }),
   }
 }
 
@@ -47,9 +50,9 @@ export function languageFit(asked: string, language: string): number | undefined
   return asked.startsWith(`${found}-`) ? 2 : undefined
 }
 
-/** True if the language matches any of the requested ones. */
-export function isWanted(languages: LanguageList, language: string): boolean {
-  return fitsAny(languages.tags, language)
+/** True if the language matches any of the requested ones, or the list accepts others too. */
+export function isWanted({ tags, allBut }: LanguageList, language: string): boolean {
+  return fitsAny(tags, language) || (allBut !== undefined && !fitsAny(allBut, language))
 }
 
 /** True if any other language is preferred to this one. */

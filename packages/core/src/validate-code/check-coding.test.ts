@@ -139,6 +139,24 @@ describe('a coding', () => {
     expect(holds).toBe(expected)
   })
 
+  it.each([
+    ['fr', false],
+    ['fr, *', true],
+    ['fr, *;q=0.1', true],
+    ['de;q=0.1, *;q=0.5', true],
+    ['fr, de;q=0, *;q=0.5', false],
+    ['fr, *;q=0', false],
+    ['de;q=0, *', false],
+    ['*', true],
+  ])('has a German display, where %s is asked for', async (displayLanguage, expected) => {
+    const { result } = await validateCode(contextOf(LIVING, valueSet('every', { include: [{ system: cs('living') }] })), {
+      url: vs('every'),
+      coding: { system: cs('living'), code: 'cat', display: 'Katze' },
+      displayLanguage,
+    })
+    expect(result).toBe(expected)
+  })
+
   it('is told with system, version, display and what it is normally written as', async () => {
     const { parameter } = await inSet('all', coding({ code: 'lion' }))
     expect(['code', 'system', 'version', 'display', 'inactive', 'status', 'normalized-code'].map(parameter)).toEqual([

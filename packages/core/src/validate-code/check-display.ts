@@ -46,7 +46,8 @@ function isAllowed(text: ConceptText, { languages, language }: Pick<DisplayQuest
 
 /** A text without language is valid in every language. */
 function isInLanguages(text: ConceptText, languages: LanguageList | undefined): boolean {
-  return languages === undefined || languages.tags.length === 0 || text.language === undefined || isWanted(languages, text.language)
+  if (languages === undefined || text.language === undefined) return true
+  return (languages.tags.length === 0 && languages.allBut === undefined) || isWanted(languages, text.language)
 }
 
 function wrongIssue(coding: GivenCoding, question: DisplayQuestion, allowed: readonly ConceptText[]): ValidationIssue {
