@@ -174,7 +174,7 @@ export const DECIDED_OF_KINDS: readonly ProbeDecision[] = [
   },
   {
     probes: /^siblings: form\/limit(Nested)?\/(text|date|attachment|reference)\//,
-    why: `[minLength, regex, maxValue, maxSize and referenceResource](${R4}/questionnaire-profiles.html#extensions) limit answers: also those of type text, a date as far as both state it, a size in megabytes, and a reference by the type that it names.`,
+    why: `[minLength, regex, maxValue, maxSize and referenceResource](${R4}/questionnaire-profiles.html#extensions) limit answers: also those of type text, a date as far as both state it, a size with decimals, and a reference by the type that it names.`,
   },
   {
     probes: /^siblings: form\/occurs\/group\/undefined-1\//,

@@ -154,4 +154,63 @@ export const DECIDED_OF_SERIES: readonly ProbeDecision[] = [
     probes: /^further x3: fixed\/telecom\/1$/,
     why: `[fixed\\[x\\]](${R4}/elementdefinition-definitions.html#ElementDefinition.fixed_x_) is the whole value: what it lacks must be missing.`,
   },
+  {
+    probes: /^fields h1: unknownProfile\/\d\/extension(Same)?$/,
+    why: `[url](${R4}/extensibility-definitions.html#Extension.url) is the canonical of the definition, so that extensions are in their slice even where the definition is not known.`,
+  },
+  {
+    probes: /^fields h1: (slicing\/component\/noDiscClosed\/\w+|unknownProfile\/1\/vsSlice)$/,
+    why: 'Theirs finds no slice without discriminators, and takes codes of a value set that is not known as others.',
+    isLimit: true,
+  },
+  {
+    probes: /^fields h1: slicing\/component\/atEnd\/ba$/,
+    why: `[openAtEnd](${R4}/valueset-resource-slicing-rules.html#resource-slicing-rules-openAtEnd): what is in no slice comes last.`,
+  },
+  {
+    probes: /^fields h1: (fixed|pattern)\/(name|telecom)\/\d$/,
+    why: `[pattern](${R4}/elementdefinition-definitions.html#ElementDefinition.pattern_x_): each element of it is found, others may be there; rank is an element, too. Theirs counts names, and compares prefixes with those of the pattern as given names.`,
+  },
+  {
+    probes: /^fields h1: (minValue\/DateTime\/5|maxValue\/DateTime\/2|range\/units(Ok)?)$/,
+    why: `[Comparison](${FHIRPATH}/#comparison) of times is by the numbers that both have, and of amounts by their common unit; theirs leaves dates out, and compares the numbers of amounts.`,
+  },
+  {
+    probes: /^fields h1: value\/((decimal|quantity)\/0e0|time\/12:00:00\.000)$/,
+    why: `[decimal and time](${R4}/datatypes.html#primitive) may have an exponent and fractions of seconds.`,
+  },
+  {
+    probes: /^fields h1: bundle\/collection\/fullUrl\/(urn:oid:1\.2\.3|URN:UUID:.*|urn:uuid:.*A)$/,
+    why: `[oid](${R4}/datatypes.html#oid) may have three numbers, and [RFC 4122](https://www.rfc-editor.org/rfc/rfc4122#section-3) reads letters of either case.`,
+  },
+  {
+    probes: /^fields h1: (value\/money\/.*|codeSystem\/designationLang|capability\/format|language\/en-)$/,
+    why: `[A required binding](${R4}/terminologies.html#required) holds for languages, media types and currencies, too; theirs needs a server for them.`,
+  },
+  {
+    probes: /^fields h1: (language\/(x-klingon|i-klingon|en-US-x-twain)|valueSet\/sctEcl)$/,
+    why: 'Theirs takes such languages for none, though they are language tags, and has no expressions of SNOMED CT without a server.',
+    isLimit: true,
+  },
+  {
+    probes: /^fields h1: valueSet\/badCode$/,
+    why: `[concept.code](${R4}/valueset-definitions.html#ValueSet.compose.include.concept.code) is one of the code system, which is complete. Theirs looks it up on a terminology server only.`,
+  },
+  {
+    probes: /^fields h1: (questionnaire\/setNotVS|plan\/defWrong)$/,
+    why: `[A canonical](${R4}/references.html#canonical) refers to a resource of the types that the element names.`,
+  },
+  {
+    probes: /^fields h1: questionnaire\/initialType$/,
+    why: `[initial.value\\[x\\]](${R4}/questionnaire-definitions.html#Questionnaire.item.initial.value_x_) has the type of the item.`,
+  },
+  {
+    probes: /^fields h1: questionnaire\/head\/preferred$/,
+    why: 'Theirs had a package with this extension loaded; here R4 alone is known.',
+    isLimit: true,
+  },
+  {
+    probes: /^fields h1: response\/(aBig|refGroup)\//,
+    why: `[maxSize and referenceResource](${R4}/questionnaire-profiles.html#extensions) limit answers: theirs drops the decimals of a size, and follows a reference only to what it finds.`,
+  },
 ]

@@ -30,6 +30,65 @@ add(
 add('whose slices tell something', [], claiming, [sliced('pattern', '$this', { patternHumanName: { use: 'official' } })])
 add('with slices by a coded element', [], claiming, [sliced('value', 'use')])
 
+const UNKNOWN = 'http://a.org/StructureDefinition/unknown'
+const ofUnknown = { type: [{ code: 'HumanName', profile: [UNKNOWN] }] }
+for (const [type, path] of [
+  ['profile', '$this'],
+  ['value', 'use'],
+  ['pattern', '$this'],
+  ['exists', 'use'],
+] as const)
+  add(
+    `whose slice has a profile that is not known, told by ${type} of ${path}: SLICING_CANNOT_BE_EVALUATED`,
+    ['error|processing slicing-unsound Patient.name[0]'],
+    claiming,
+    [sliced(type, path, ofUnknown)],
+  )
+add('whose slice has a profile that is not known, and says itself what tells it', [], claiming, [
+  sliced('pattern', '$this', { ...ofUnknown, patternHumanName: { use: 'official' } }),
+])
+
+const referring = (type: string, path: string, target: string): JsonObject =>
+  profileOn('Patient', 'http://a.org/StructureDefinition/sliced', [
+    { id: 'Patient.generalPractitioner', path: 'Patient.generalPractitioner', slicing: { discriminator: [{ type, path }], rules: 'open' } },
+    {
+      id: 'Patient.generalPractitioner:one',
+      path: 'Patient.generalPractitioner',
+      sliceName: 'one',
+      type: [{ code: 'Reference', targetProfile: [target] }],
+    },
+  ])
+const treated = { ...claiming, generalPractitioner: [{ reference: 'Practitioner/1' }] }
+for (const [type, path] of [
+  ['profile', 'resolve()'],
+  ['type', 'resolve()'],
+  ['value', 'resolve().active'],
+] as const)
+  add(
+    `whose slice refers to a profile that is not known, told by ${type} of ${path}: SLICING_CANNOT_BE_EVALUATED`,
+    ['error|processing slicing-unsound Patient.generalPractitioner[0]'],
+    treated,
+    [referring(type, path, UNKNOWN)],
+  )
+add('whose slice refers to a type', [], treated, [referring('type', 'resolve()', 'http://hl7.org/fhir/StructureDefinition/Practitioner')])
+add(
+  'of extensions, in a slice by a definition that is not known',
+  [],
+  { ...claiming, extension: [{ url: 'http://example.org/x', valueString: 'x' }] },
+  [
+    profileOn('Patient', 'http://a.org/StructureDefinition/sliced', [
+      { id: 'Patient.extension', path: 'Patient.extension', slicing: { discriminator: [{ type: 'value', path: 'url' }], rules: 'open' } },
+      {
+        id: 'Patient.extension:one',
+        path: 'Patient.extension',
+        sliceName: 'one',
+        min: 1,
+        type: [{ code: 'Extension', profile: ['http://example.org/x'] }],
+      },
+    ]),
+  ],
+)
+
 test('a slice that tells nothing is judged together with the same slice of the profile that is claimed, whichever was validated before', async () => {
   const members = { patternHumanName: { use: 'official' } }
   const told = {

@@ -69,6 +69,11 @@ function stepTo(run: Run, { nodes, rules }: DiscriminatorTarget, step: Discrimin
   }
 }
 
+/** The rules of a slice after a step of a discriminator's path. */
+export function rulesAfter(run: Run, rules: readonly ElementRule[], step: DiscriminatorStep): readonly ElementRule[] {
+  return stepTo(run, { nodes: [], rules }, step).rules
+}
+
 function childrenOf(run: Run, nodes: readonly FhirNode[], name: string): readonly FhirNode[] {
   const into: FhirNode[] = []
   for (const node of nodes) pushChildren(run.model, node, { name, into })

@@ -3,7 +3,7 @@ import { PENDING, type Pending } from '../../../fhirpath/index.js'
 import type { DiscriminatorStep } from '../../profile/discriminator-path.js'
 import type { BindingRule, Discriminator, ElementRule } from '../../run/element-rule.js'
 import type { Run, SliceQuestion } from '../../run/run.js'
-import { generalRule, type TypeElement } from './slice-match.js'
+import { generalRule, rulesAfter, type TypeElement } from './slice-match.js'
 
 /** Why it cannot be decided which nodes are in a slice, as the end of a sentence; `undefined` when its definition is sound. */
 export function sliceObstacle(
@@ -21,6 +21,9 @@ export function sliceObstacle(
     const unresolvable = unresolvableType(run, type, discriminator)
     if (unresolvable !== undefined)
       return `the path ${quoted(path)} of a discriminator resolves ${unresolvable}, which is not a type of references`
+    const profile = unknownProfile(run, [slice, ...same], discriminator)
+    if (profile === PENDING) return PENDING
+    if (profile !== undefined) return `the profile ${quoted(profile)}, which defines the slice '${slice.sliceName}', could not be found`
     const text = unstated(run, { element, rules: [slice, ...same], discriminator })
     if (text === PENDING) return PENDING
     if (text === undefined) continue
@@ -43,6 +46,40 @@ function unresolvableType({ model }: Run, from: string, { type: kind, steps }: D
     type = slots[0]?.type ?? ''
   }
   return undefined
+}
+
+/** The first profile that is not known among those that say what a discriminator refers to, where the slice itself does not. */
+function unknownProfile(run: Run, slices: readonly ElementRule[], { type: kind, steps }: Discriminator): string | undefined | Pending {
+  let rules = slices
+  for (const step of steps) {
+    const unknown = firstUnknown(run, profilesBefore(rules, step))
+    if (unknown !== undefined) return unknown
+    rules = rulesAfter(run, rules, step)
+  }
+  const resolvesLast = steps.at(-1)?.kind === 'resolve'
+  return resolvesLast ? undefined : firstUnknown(run, profilesAtEnd(rules, kind))
+}
+
+function firstUnknown({ definitions }: Run, canonicals: readonly string[]): string | undefined | Pending {
+  const states = canonicals.map((canonical) => definitions.profile(canonical))
+  return states.includes(PENDING) ? PENDING : canonicals[states.indexOf(undefined)]
+}
+
+function profilesBefore(rules: readonly ElementRule[], step: DiscriminatorStep): readonly string[] {
+  if (step.kind === 'resolve') return rules.flatMap(({ types }) => types.flatMap(({ targetProfiles }) => targetProfiles))
+  const isStated = step.kind !== 'child' || rules.some((rule) => rule.children.has(step.name) || Object.keys(rule.value).length > 0)
+  return isStated ? [] : onlyProfiles(rules)
+}
+
+function profilesAtEnd(rules: readonly ElementRule[], kind: Discriminator['type']): readonly string[] {
+  if (kind === 'profile') return rules.flatMap(({ types }) => types.flatMap(({ profiles }) => profiles))
+  const isByProfile = kind !== 'type' && kind !== 'exists' && !rules.some((rule) => tellsValue({ ...rule, types: [] }))
+  return isByProfile ? onlyProfiles(rules) : []
+}
+
+/** The profiles on types that have one only, as others tell nothing. */
+function onlyProfiles(rules: readonly ElementRule[]): readonly string[] {
+  return rules.flatMap(({ types }) => types.flatMap(({ profiles }) => (profiles.length === 1 ? profiles : [])))
 }
 
 function isByValue({ type }: Discriminator): boolean {
