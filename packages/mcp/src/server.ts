@@ -13,6 +13,7 @@ import {
   type JSONRPCRequest,
   type ServerResult,
 } from '@modelcontextprotocol/sdk/types.js'
+import { Validator, type OutputUnit } from '@cfworker/json-schema'
 import { forRequest, type OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import { createPace } from 'fhir-ops/internal/context'
@@ -22,7 +23,6 @@ import { objectAt, objectsAt, stringAt, writeInPieces, type JsonObject } from 'f
 import { didYouMean, nearest, TYPE_URL } from 'fhir-ops/internal/text'
 import { jsonSchema } from 'fhir-ops/schema'
 import manifest from '../package.json' with { type: 'json' }
-import { argumentFault, checkKeywords, unknownArgument } from './argument-fault.js'
 import { fhirCaller, FhirRefusal, type FhirCaller, type FhirCallerOptions } from './fhir-caller.js'
 import { PROMPTS } from './prompts.js'
 import { RESOURCE_TOOLS } from './resource-tools.js'
@@ -48,8 +48,8 @@ export const MCP_OPTIONS: Readonly<Record<'handler' | 'baseUrl' | 'context' | 'o
 const SHAPE: InputShape = inputShape<McpServerOptions>({ ...MCP_OPTIONS, authorization: TEXT })
 
 const TOOLS: readonly Tool[] = [...TERMINOLOGY_TOOLS, ...RESOURCE_TOOLS]
-const BY_NAME = new Map(TOOLS.map((tool) => [tool.name, tool]))
-for (const { inputSchema } of TOOLS) checkKeywords(inputSchema)
+/** The validator interprets the schemas: one that compiles them cannot be loaded where code may not be made from strings. */
+const CHECKED = new Map(TOOLS.map((tool) => [tool.name, { tool, validator: new Validator(tool.inputSchema, '2020-12') }]))
 
 /** Types whose resources are listed, because people choose from them. */
 const LISTED = ['ValueSet', 'ConceptMap', 'CodeSystem', 'Measure', 'Questionnaire', 'StructureDefinition', 'Bot']
@@ -175,10 +175,11 @@ const MAX_RESULT = 1024 * 1024
 const TOO_LONG = `The result is longer than ${MAX_RESULT} characters.`
 
 async function callTool(context: ToolContext, name: string, input: JsonObject): Promise<CallToolResult> {
-  const tool = BY_NAME.get(name)
-  if (tool === undefined) throw new McpError(ErrorCode.InvalidParams, `There is no tool ${quoted(name)}.`)
-  const fault = faultOf(tool, input)
-  if (fault !== undefined) return failed(fault)
+  const known = CHECKED.get(name)
+  if (known === undefined) throw new McpError(ErrorCode.InvalidParams, `There is no tool ${quoted(name)}.`)
+  const { tool, validator } = known
+  const { valid, errors } = validator.validate(input)
+  if (!valid) return failed(faultOf(tool, input, errors))
   try {
     const structuredContent = await tool.run(context, input)
     await context.pace.turn()
@@ -192,13 +193,17 @@ async function callTool(context: ToolContext, name: string, input: JsonObject): 
   }
 }
 
-/** Describes what is wrong with the arguments of a tool; `undefined` if nothing is. */
-function faultOf({ name, inputSchema }: Tool, input: JsonObject): string | undefined {
-  const unknown = unknownArgument(inputSchema, input)
-  const fault = unknown === undefined ? argumentFault(inputSchema, input) : undefined
-  if (fault !== undefined) return `The arguments are not as ${name} needs them: ${fault}.`
-  if (unknown === undefined) return undefined
-  const hint = didYouMean(nearest(unknown, Object.keys(objectAt(inputSchema, 'properties') ?? {})))
+/** Describes what is wrong with the arguments of a tool. The validator's own message does not suggest another name for an unknown argument. */
+function faultOf({ name, inputSchema }: Tool, input: JsonObject, errors: readonly OutputUnit[]): string {
+  const names = Object.keys(objectAt(inputSchema, 'properties') ?? {})
+  const unknown = Object.keys(input).find((argument) => !names.includes(argument))
+  if (unknown === undefined) {
+    // Those of `properties` only say that a member has an error, which follows.
+    const described = errors.filter(({ keyword }) => keyword !== 'properties')
+    const faults = described.map(({ instanceLocation, error }) => `arguments${instanceLocation.slice(1)}: ${error}`)
+    return `The arguments are not as ${name} needs them: ${faults.join(' ')}`
+  }
+  const hint = didYouMean(nearest(unknown, names))
   return [`There is no argument ${quoted(unknown)} of ${name}.`, hint ?? []].flat().join(' ')
 }
 

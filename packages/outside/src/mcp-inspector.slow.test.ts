@@ -90,7 +90,7 @@ describe.skipIf(tools === undefined)('the inspector of MCP, on its command line 
 
   test('is told what was wrong', async () => {
     const wrong = await ask(overInput, 'tools/call', '--tool-name', 'lookup', '--tool-arg', 'code=urgent')
-    expect(wrong).toMatchObject({ status: 5, out: expect.stringContaining("must have required property 'system'") })
+    expect(wrong).toMatchObject({ status: 5, out: expect.stringContaining('have required property \\"system\\"') })
     rows.push({ call: 'tools/call without an argument', result: 'says which' })
     expect(await ask(overHttp('wrong'), 'tools/list', '--stored-auth-only')).toMatchObject({ status: expect.any(Number), out: '' })
     rows.push({ call: 'tools/list with a wrong token', result: 'refused: 401' })
