@@ -11,8 +11,11 @@ import { pureConstants } from './pure-constants.mjs'
 
 /** Folders of `src` by the file that they are built into. Each imports from those before it only. */
 const LAYERS = {
-  foundations:
-    'bits errors explain input json text work telemetry storage code-system content context parameters operation model regex'.split(' '),
+  foundations: 'bits errors explain input json text work telemetry storage code-system content context parameters operation model'.split(
+    ' ',
+  ),
+  // What lists codes loads it when a filter has a pattern.
+  regex: ['regex'],
   search: ['search', 'fhirpath', 'memory', 'ucum', 'tenants'],
   terminology: ['terminology'],
   codes: ['translate', 'expand', 'lookup', 'validate-code', 'subsumes', 'closure', 'compare'],
