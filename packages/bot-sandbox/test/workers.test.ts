@@ -205,6 +205,8 @@ describe('what a thread was given ahead', () => {
 
   test('is done by the next thread when that one is killed', async () => {
     const sandbox = openBotSandbox({ workers: 1 })
+    // A thread that first starts may take longer than the time limit below.
+    await runCode(sandbox, QUICK, { event: { input: { a: 0 } } })
     const killed = codeOf(runCode(sandbox, UNSTOPPABLE, { limits: { timeoutMs: 100 } }))
     const behind = Array.from({ length: 12 }, (_, a) => runCode(sandbox, QUICK, { event: { input: { a } } }))
     expect(await killed).toBe('bot-timeout')

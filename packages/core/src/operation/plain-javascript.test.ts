@@ -36,7 +36,7 @@ function withHole(item: unknown): unknown[] {
   return list
 }
 
-const RULES = 'rules must be an object with the Maps force, check, fallback and valueSets'
+const RULES = 'rules must be an object with Maps from urls to versions: force, check, fallback, valueSets'
 
 describe('what plain JavaScript gives wrong is refused by name', () => {
   test.each<[string, (...args: never[]) => unknown, unknown, string, string]>([
@@ -74,7 +74,7 @@ describe('what plain JavaScript gives wrong is refused by name', () => {
       'parameter-value',
       'properties must be a list, with a text in each place.',
     ],
-    ['expand by rules without maps', expand, { url: 'u', rules: {} }, 'parameter-value', RULES],
+    ['expand by rules with an unknown map', expand, { url: 'u', rules: { forced: new Map() } }, 'parameter-value', RULES],
     ['look up by rules that are texts', lookup, { ...coding, rules: { check: 's|1' } }, 'parameter-value', RULES],
     ['compare codes by rules that are a list', subsumes, { codeA: 'a', codeB: 'b', system: 's', rules: [] }, 'parameter-value', RULES],
     ['validate a code by rules without maps', validateCodeInSystem, { ...coding, rules: { force: {} } }, 'parameter-value', RULES],
