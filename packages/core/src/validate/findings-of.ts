@@ -3,6 +3,7 @@ import { OperationError } from '../errors/index.js'
 import { rootNode, type TypeModel, PENDING, type TypeDefinition } from '../fhirpath/index.js'
 import { isObject, stringAt, type JsonSource, type JsonObject } from '../json/index.js'
 import { convertUnit } from '../ucum/index.js'
+import { after, type Awaitable } from '../work/index.js'
 import { createDefinitions } from './definitions/definitions.js'
 import { baseTypesOf, type PlannedRules } from './definitions/specification.js'
 import { noResource, noSuchType, reportRepairs } from './json-findings.js'
@@ -35,15 +36,14 @@ export interface ResolvedInput {
 const MAX_WALKS = 32
 
 /**
- * The findings of a walk over the resource, in document order. The walk is repeated until all definitions that it asks for are known.
+ * The findings of a walk over the resource, in document order. Returns a promise only if something must be awaited.
  *
  * @throws {OperationError} as `validate`; `too-costly` when definitions keep requiring further definitions.
  */
-export async function findingsOf(ctx: OperationContext, source: JsonSource, input: ResolvedInput): Promise<readonly Finding[]> {
+export function findingsOf(ctx: OperationContext, source: JsonSource, input: ResolvedInput): Awaitable<readonly Finding[]> {
   const model = typesOf(ctx)
-  // Wrong settings are refused whatever the resource is.
-  const planned = plannedRulesOf(ctx, model, input.rules)
   const type = isObject(source.value) ? stringAt(source.value, 'resourceType') : undefined
+  const planned = plannedRulesOf(ctx, model, input.rules)
   if (type === undefined) return [noResource(source, input.places)]
   if (!isConcrete(model, type)) return [noSuchType(model, source, { type, places: input.places })]
   const structureCheck = createStructureCheck({
@@ -54,15 +54,11 @@ export async function findingsOf(ctx: OperationContext, source: JsonSource, inpu
   })
   if (input.policy.checks === 'structure' && source.repairs.length === 0 && passesStructure(structureCheck, rootNode(model, source.value)))
     return []
-  const definitions = await createDefinitions(ctx, model)
-  await fetchTypesOf(source.value, definitions, model)
-  for (let walks = 0; walks < MAX_WALKS; walks++) {
-    const findings = await walk(ctx, source, { ...planned, input, model, definitions, structureCheck })
-    const answers = definitions.settle()
-    if (answers === undefined) return findings
-    await answers
-  }
-  throw new OperationError('too-costly', `The definitions that the resource needs did not resolve within ${MAX_WALKS} rounds.`)
+  return after(createDefinitions(ctx, model), (definitions) =>
+    after(fetchTypesOf(source.value, definitions, model), () =>
+      walks(ctx, source, { ...planned, input, model, definitions, structureCheck }),
+    ),
+  )
 }
 
 /** Reads settings once if the same object comes with every call, as that of the context does. */
@@ -83,7 +79,17 @@ interface WalkParts extends PlannedRules {
   readonly structureCheck: StructureCheck
 }
 
-async function walk(ctx: OperationContext, source: JsonSource, parts: WalkParts): Promise<readonly Finding[]> {
+/** Repeats the walk until all definitions that it asks for are known. */
+function walks(ctx: OperationContext, source: JsonSource, parts: WalkParts, left = MAX_WALKS): Awaitable<readonly Finding[]> {
+  if (left === 0)
+    throw new OperationError('too-costly', `The definitions that the resource needs did not resolve within ${MAX_WALKS} rounds.`)
+  return after(walk(ctx, source, parts), (findings) => {
+    const answers = parts.definitions.settle()
+    return answers === undefined ? findings : answers.then(() => walks(ctx, source, parts, left - 1))
+  })
+}
+
+function walk(ctx: OperationContext, source: JsonSource, parts: WalkParts): Awaitable<readonly Finding[]> {
   const { input, model, rules, plans, definitions, structureCheck } = parts
   const root = rootNode(model, source.value)
   const findings = createSink(ctx.limits.maxIssues, {
@@ -114,8 +120,7 @@ async function walk(ctx: OperationContext, source: JsonSource, parts: WalkParts)
   reportRepairs(run, source.repairs)
   visitNode(run, run.root, requestedRules(run, input.profiles))
   visitFirstEntry(run, input.profiles)
-  await finish()
-  return findings.findings()
+  return after(finish(), findings.findings)
 }
 
 function typesOf(ctx: OperationContext): TypeModel {

@@ -14,6 +14,7 @@ import {
 import { OperationError } from '../errors/index.js'
 import { checkInput, FLAG, inputShape, listOf, needed, oneOf, TEXT } from '../input/index.js'
 import { isNestedDeeper, isObject, isString, readJsonSource, type JsonSource, objectsAt, stringAt, type JsonObject } from '../json/index.js'
+import { after, attempt, isPending, type Awaitable } from '../work/index.js'
 import { findingsOf, type ResolvedInput } from './findings-of.js'
 import { faultFinding } from './json-findings.js'
 import { positionsIn } from './run/finding-sink.js'
@@ -77,10 +78,12 @@ export function validate(ctx: OperationContext, input: ValidateInput): Promise<V
 async function validated(ctx: OperationContext, input: ValidateInput): Promise<ValidateResult> {
   checkInput(ctx, input, VALIDATE_INPUT)
   checkpoint(ctx)
-  const source = await sourceOf(ctx, input)
+  const given = sourceOf(ctx, input)
+  const source = given instanceof Promise ? await given : given
   const resolved = resolvedInput(ctx, input, source)
   const { places, suppressor, level } = resolved
-  const reported = source.fault === undefined ? await allFindings(ctx, source, resolved) : [faultFinding(source, source.fault, places)]
+  const found = source.fault === undefined ? allFindings(ctx, source, resolved) : [faultFinding(source, source.fault, places)]
+  const reported = isPending(found) ? await found : found
   const findings = [...reported, ...(suppressor?.expired() ?? [])]
   return {
     valid: findings.every((finding) => !isAtLeast('error', finding)),
@@ -88,18 +91,14 @@ async function validated(ctx: OperationContext, input: ValidateInput): Promise<V
   }
 }
 
-async function allFindings(ctx: OperationContext, source: JsonSource, input: ResolvedInput): Promise<readonly Finding[]> {
-  const own = await resourceFindings(ctx, source, input)
-  const ofLibrary = await libraryFindings(ctx, source.value, input)
-  return ofLibrary.length === 0 ? own : [...own, ...ofLibrary]
-}
-
-async function resourceFindings(ctx: OperationContext, source: JsonSource, input: ResolvedInput): Promise<readonly Finding[]> {
-  try {
-    return await findingsOf(ctx, source, input)
-  } catch (error) {
-    return [tooDeep(source, error)]
-  }
+function allFindings(ctx: OperationContext, source: JsonSource, input: ResolvedInput): Awaitable<readonly Finding[]> {
+  const reported = attempt(
+    () => findingsOf(ctx, source, input),
+    (error) => [tooDeep(source, error)],
+  )
+  return after(reported, (own) =>
+    after(libraryFindings(ctx, source.value, input), (ofLibrary) => (ofLibrary.length === 0 ? own : [...own, ...ofLibrary])),
+  )
 }
 
 /**
@@ -188,13 +187,14 @@ function isSource(resource: object): resource is JsonSource {
  *
  * @throws what the checker throws.
  */
-async function libraryFindings(ctx: OperationContext, resource: unknown, input: ResolvedInput): Promise<readonly Finding[]> {
+function libraryFindings(ctx: OperationContext, resource: unknown, input: ResolvedInput): Awaitable<readonly Finding[]> {
   if (input.policy.checks !== 'all' || !isObject(resource) || resource['resourceType'] !== 'Library') return []
   const texts = objectsAt(resource, 'content').flatMap((content, index) => (isCql(content) ? [index] : []))
   if (texts.length === 0) return []
-  const problems = await ctx.checkLibrary?.(ctx, resource)
-  const findings = problems?.map(findingOfProblem) ?? texts.map(unchecked)
-  return findings.filter((finding) => input.suppressor?.hides(finding) !== true)
+  return after(ctx.checkLibrary?.(ctx, resource), (problems) => {
+    const findings = problems?.map(findingOfProblem) ?? texts.map(unchecked)
+    return findings.filter((finding) => input.suppressor?.hides(finding) !== true)
+  })
 }
 
 function isCql(content: JsonObject): boolean {

@@ -6,6 +6,7 @@ import type { Explain, ExplanationStep } from '../../explain/index.js'
 import { PENDING, type Pending, type TypeModel, compileFhirPath, type CompiledPath } from '../../fhirpath/index.js'
 import { readJsonSource, type JsonSource } from '../../json/index.js'
 import { storedInstance } from '../../operation/index.js'
+import { after, type Awaitable } from '../../work/index.js'
 import { compileRegex, type LinearRegex } from '../../regex/index.js'
 import type { CodeList, Definitions, StoredResources } from '../run/definitions.js'
 import { answers, createQuestions, type Questions } from './answers.js'
@@ -14,15 +15,20 @@ import { keptAnswers, type KeptAnswers } from './kept-answers.js'
 import { definitionFinder, profileFinder } from './profiles.js'
 
 /** Creates the definitions of one validation. Those that it uses are recorded in the explanation, if one is requested. */
-export async function createDefinitions(ctx: OperationContext, model: TypeModel): Promise<Definitions> {
-  return explainedDefinitions(await definitionsIn(ctx, model, createQuestions(ctx)), ctx.explain)
+export function createDefinitions(ctx: OperationContext, model: TypeModel): Awaitable<Definitions> {
+  return after(definitionsIn(ctx, model, createQuestions(ctx)), (definitions) => explainedDefinitions(definitions, ctx.explain))
 }
 
-async function definitionsIn(ctx: OperationContext, model: TypeModel, questions: Questions): Promise<Definitions> {
+function definitionsIn(ctx: OperationContext, model: TypeModel, questions: Questions): Awaitable<Definitions> {
   const { below } = ctx.content
-  const own = finders(ctx, { model, questions, kept: await keptAnswers(ctx) })
-  if (below === undefined) return own
-  return withRequestDefinitions(own, below.fromRequest, await definitionsIn({ ...ctx, content: below.view }, model, questions))
+  return after(keptAnswers(ctx), (kept) => {
+    const own = finders(ctx, { model, questions, kept })
+    return below === undefined
+      ? own
+      : after(definitionsIn({ ...ctx, content: below.view }, model, questions), (lower) =>
+          withRequestDefinitions(own, below.fromRequest, lower),
+        )
+  })
 }
 
 /** What the finders of definitions share. */

@@ -3,6 +3,7 @@ import type { Kept } from '../../content/index.js'
 import type { OperationContext } from '../../context/index.js'
 import type { JsonObject } from '../../json/index.js'
 import type { SystemFamily } from '../../terminology/index.js'
+import { after, type Awaitable } from '../../work/index.js'
 import type { Profile } from '../run/element-rule.js'
 import type { CodeList } from '../run/definitions.js'
 import type { Fetched, FetchedStore } from './answers.js'
@@ -64,8 +65,8 @@ function lasting<T>(known: FetchedStore<T>, lasts: (answer: T) => boolean): Fetc
 export type { KeptAnswers }
 
 /** The answers kept for the present content; new on each call when changes of the content cannot be detected. */
-export async function keptAnswers({ content }: OperationContext): Promise<KeptAnswers> {
-  return answersIn(await content.kept?.())
+export function keptAnswers({ content }: OperationContext): Awaitable<KeptAnswers> {
+  return after(content.kept?.(), answersIn)
 }
 
 function answersIn(place: Kept | undefined): KeptAnswers {
