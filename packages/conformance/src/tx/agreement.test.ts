@@ -12,18 +12,12 @@ import type { Storage } from 'fhir-ops/storage'
 import { expect, test } from 'vitest'
 import { rounds } from '../../../../test/effort.js'
 import { randomOf, type Random } from '../fuzz/random.js'
-import { questionsOf, type Operation, type Parameter } from './oracle/questions.js'
+import { OPERATION_PATHS } from './oracle/ours.js'
+import { questionsOf, type Parameter } from './oracle/questions.js'
 import { worldOf, type World } from './oracle/world.js'
 
 const { indexer } = r4()
 const BASE = 'http://fhir.example.org'
-const PATHS: Readonly<Record<Operation, string>> = {
-  expand: 'ValueSet/$expand',
-  'validate-code': 'ValueSet/$validate-code',
-  'validate-code-in-system': 'CodeSystem/$validate-code',
-  subsumes: 'CodeSystem/$subsumes',
-  translate: 'ConceptMap/$translate',
-}
 const ROUNDS = rounds({ quick: 4, all: 80 })
 
 /** Sends requests to a handler over a storage. Clock and ids are the same everywhere, so that answers can be compared. */
@@ -62,7 +56,7 @@ function resourcesOf({
 
 /** The codes of an expansion, without those below them; `undefined` when it is refused. */
 async function listed(service: Service, parameters: readonly object[]): Promise<readonly JsonObject[] | undefined> {
-  const { status, body } = await service.call(PATHS.expand, [{ name: 'excludeNested', valueBoolean: true }, ...parameters])
+  const { status, body } = await service.call(OPERATION_PATHS.expand, [{ name: 'excludeNested', valueBoolean: true }, ...parameters])
   return status === 200 ? objectsAt(objectAt(body, 'expansion'), 'contains') : undefined
 }
 
@@ -117,8 +111,8 @@ test('definitions that come with a request are used as stored ones are', async (
     const service = serviceOver(memoryStorage(resources))
     const given = resources.map((resource) => ({ name: 'tx-resource', resource }))
     for (const { operation, parameters } of questionsOf(random, world)) {
-      const stored = await service.call(PATHS[operation], parameters)
-      expect(await empty.call(PATHS[operation], [...parameters, ...given]), JSON.stringify(parameters)).toEqual(stored)
+      const stored = await service.call(OPERATION_PATHS[operation], parameters)
+      expect(await empty.call(OPERATION_PATHS[operation], [...parameters, ...given]), JSON.stringify(parameters)).toEqual(stored)
     }
   }
 })
@@ -160,7 +154,7 @@ async function relation(service: Service, system: string, [codeA, codeB]: readon
     { name: 'codeA', valueCode: codeA },
     { name: 'codeB', valueCode: codeB },
   ]
-  const { body } = await service.call(PATHS.subsumes, [{ name: 'system', valueUri: system }, ...codes])
+  const { body } = await service.call(OPERATION_PATHS.subsumes, [{ name: 'system', valueUri: system }, ...codes])
   return objectsAt(body, 'parameter')[0]?.['valueCode']
 }
 
@@ -209,7 +203,7 @@ async function afterChanges(random: Random, services: readonly Service[]): Promi
       ),
     )
     for (const { operation, parameters } of questions.filter(() => random.seldom(4))) {
-      const answers = await Promise.all([fresh, ...services].map((service) => service.call(PATHS[operation], parameters)))
+      const answers = await Promise.all([fresh, ...services].map((service) => service.call(OPERATION_PATHS[operation], parameters)))
       expect(new Set(answers.map(comparable)).size, JSON.stringify({ operation, parameters })).toBe(1)
     }
   }

@@ -7,7 +7,8 @@ import { ourAnswer, type Answer } from './answers.js'
 import type { Operation, Question } from './questions.js'
 import type { World } from './world.js'
 
-const PATHS: Readonly<Record<Operation, string>> = {
+/** Where each operation is called, below the base. */
+export const OPERATION_PATHS: Readonly<Record<Operation, string>> = {
   expand: 'ValueSet/$expand',
   'validate-code': 'ValueSet/$validate-code',
   'validate-code-in-system': 'CodeSystem/$validate-code',
@@ -27,7 +28,7 @@ export function answererOf({ systems, valueSets, maps }: World): (question: Ques
   })
   return async ({ operation, parameters }) => {
     const response = await handler(
-      new Request(`http://fhir.example.org/fhir/R4/${PATHS[operation]}`, {
+      new Request(`http://fhir.example.org/fhir/R4/${OPERATION_PATHS[operation]}`, {
         method: 'POST',
         headers: { 'content-type': 'application/fhir+json' },
         body: JSON.stringify({ resourceType: 'Parameters', parameter: parameters }),
