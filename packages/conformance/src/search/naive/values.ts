@@ -31,7 +31,7 @@ export interface Resource {
   readonly [member: string]: unknown
 }
 
-/** The values of `a.b.c`, arrays flattened. */
+/** The values of `a.b.c`, arrays flattened. JSON without content, as `{}`, is no value. */
 export function at(value: unknown, path: string): readonly unknown[] {
   let found: readonly unknown[] = [value]
   for (const name of path.split('.')) {
@@ -40,7 +40,11 @@ export function at(value: unknown, path: string): readonly unknown[] {
       return member === undefined ? [] : member
     })
   }
-  return found
+  return found.filter(hasContent)
+}
+
+function hasContent(value: unknown): boolean {
+  return typeof value !== 'object' || (value !== null && Object.values(value).some(hasContent))
 }
 
 function textsAt(value: unknown, path: string): readonly string[] {
