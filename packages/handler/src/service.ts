@@ -114,7 +114,7 @@ export function createService(options: HandlerOptions): Service {
       refusal: 'Too many long bodies at the same time.',
     }),
     answerCache: createAnswerCache(),
-    jobs: createJobs({ limits, now: context.now, newId: context.newId }),
+    jobs: createJobs({ limits, now: context.now, newId: context.newId, isActive: (loginId) => sessions.isActive(loginId) }),
     startedAt,
     writeLock: createKeyedLock(),
     definitions: createDefinitionShelf({ ctx: context, indexer, startedAt }),

@@ -3,6 +3,7 @@ import { OperationError } from 'fhir-ops/errors'
 import { memoryStorage } from 'fhir-ops/memory'
 import type { Operation } from 'fhir-ops/operation'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { TokenVerifier } from '../src/index.js'
 import {
   askFhir,
   at,
@@ -51,6 +52,24 @@ beforeEach(async () => {
   running = await start()
 })
 afterEach(() => running.stop())
+
+/** Accepts tokens that are the JSON of what they grant. */
+const tokensAsWritten: TokenVerifier = {
+  claims: (token) => token.startsWith('eyJ'),
+  verify: async (token) => {
+    const { sid, scopes, ...rest } = JSON.parse(Buffer.from(token, 'base64url').toString())
+    return {
+      issuer: 'i',
+      sub: 'u',
+      sessionKey: `sid:${sid}`,
+      issuedAt: Date.now(),
+      expiresAt: Date.now() + 60_000,
+      scopes,
+      claims: {},
+      ...rest,
+    }
+  },
+}
 
 const ASYNC = { prefer: 'respond-async' }
 const ask = (path: string, sending?: Sending): Promise<Reply> => askFhir(running, path, sending)
@@ -153,6 +172,24 @@ describe('its state', () => {
     expect((await poll(reply)).status).toBe(202)
   })
 
+  it('is hidden from a token of the same session with fewer scopes, or of another client, patient or project', async () => {
+    const asked = { sid: 's', scopes: ['system/*.cruds', 'openid'], client: 'app', patient: 'p', project: 'q' }
+    const server = await start({ verifiers: [tokensAsWritten] })
+    const bearer = (token: object): Record<string, string> => ({
+      authorization: `Bearer ${Buffer.from(JSON.stringify(token)).toString('base64url')}`,
+    })
+    const reply = await askFhir(server, '/Patient/$slow', { headers: { ...ASYNC, ...bearer(asked) } })
+    expect(reply.status).toBe(202)
+    const path = String(reply.headers['content-location']).slice(`${server.base}/fhir/R4`.length)
+    const statusFor = async (token: object, method = 'GET'): Promise<number> =>
+      (await askFhir(server, path, { method, headers: bearer({ ...asked, ...token }) })).status
+    for (const other of [{ scopes: ['openid', 'system/*.r'] }, { client: 'other' }, { patient: 'r' }, { project: 'r' }, { sid: 't' }]) {
+      expect([await statusFor(other), await statusFor(other, 'DELETE')], JSON.stringify(other)).toEqual([404, 404])
+    }
+    expect(await statusFor({ refreshed: true, scopes: ['openid', 'profile', 'system/*.cruds'] })).toBe(202)
+    await server.stop()
+  })
+
   it('is deleted: the work ends, and the answer is forgotten', async () => {
     const reply = await begun()
     expect((await poll(reply, { method: 'DELETE' })).status).toBe(202)
@@ -191,6 +228,15 @@ describe('its state', () => {
 })
 
 describe('how many are kept', () => {
+  /** Begins the work of another user. */
+  const other = async (): Promise<{ sub: string; loginId: string; token: string; path: string }> => {
+    const sub = `user-${calls.length}-${users++}`
+    const { token, loginId } = await running.sessions.create({ user: sub, scopes: ['system/*.cruds'] })
+    const reply = await begin('/Patient/$slow', { headers: { authorization: `Bearer ${token}` } })
+    expect(reply.status).toBe(202)
+    return { sub, loginId, token, path: statusPath(reply) }
+  }
+  let users = 0
   const limited = async (limits: NonNullable<ServerSetup['limits']>): Promise<void> => {
     await running.stop()
     running = await start({ limits })
@@ -225,6 +271,30 @@ describe('how many are kept', () => {
     await vi.waitFor(() => expect(calls).toHaveLength(1))
     calls[0]?.finish({ resourceType: 'Basic' })
     await vi.waitFor(async () => expect((await begin('/Patient/$slow', { method: 'POST', body })).status).toBe(202))
+  })
+
+  it('is not used up by sessions that have ended: their requests give way', async () => {
+    await limited({ asyncRuns: 2, asyncResults: 2 })
+    const [first, second] = [await other(), await other()]
+    await vi.waitFor(() => expect(calls).toHaveLength(2))
+    expect((await begin()).status).toBe(429)
+    await running.sessions.disable(first.loginId)
+    expect((await begin()).status).toBe(202)
+    await vi.waitFor(() => expect([calls.length, calls[0]?.signal?.aborted, calls[1]?.signal?.aborted]).toEqual([3, true, false]))
+    expect((await begin()).status).toBe(429)
+    await running.sessions.signOutEverywhere(second.sub)
+  })
+
+  it('gives the work of ended sessions up, when other work has to wait for it', async () => {
+    await limited({ asyncRuns: 1, asyncResults: 10 })
+    const first = await other()
+    await vi.waitFor(() => expect(calls).toHaveLength(1))
+    const waiting = await begin()
+    expect([waiting.status, calls.length]).toEqual([202, 1])
+    await running.sessions.logout(await running.sessions.verify(first.token))
+    expect((await begin()).status).toBe(202)
+    await vi.waitFor(() => expect([calls.length, calls[0]?.signal?.aborted]).toEqual([2, true]))
+    expect((await poll(waiting)).status).toBe(202)
   })
 
   it('work that takes too long is ended', async () => {

@@ -604,6 +604,22 @@ describe('the list', () => {
     expect((await sessions.list('ann')).map(({ loginId }) => loginId)).toEqual([made[3]!.loginId, made[2]!.loginId])
   })
 
+  it.each<[string, (sessions: Sessions, loginId: string) => Promise<unknown>, isActive?: boolean]>([
+    ['exists', async () => {}, true],
+    ['is disabled', (sessions, loginId) => sessions.disable(loginId)],
+    ['is enabled again', async (sessions, loginId) => (await sessions.disable(loginId)) && sessions.enable(loginId), true],
+    ['is deleted', (sessions, loginId) => sessions.delete(loginId)],
+    ['is of a user who signed out', (sessions) => sessions.signOutEverywhere('ann')],
+    ['is of a disabled user', (sessions) => sessions.disableUser('ann')],
+  ])('tells by its login id whether one that %s is active', async (_, change, isActive = false) => {
+    const { sessions, clock } = world()
+    const { loginId } = await sessions.create({ user: 'ann' })
+    await change(sessions, loginId)
+    expect([await sessions.isActive(loginId), await sessions.isActive('none')]).toEqual([isActive, false])
+    clock.time += 3_600_000
+    expect(await sessions.isActive(loginId)).toBe(false)
+  })
+
   it.each<[string, (sessions: Sessions, loginId: string) => Promise<unknown>]>([
     ['ended', (sessions, loginId) => sessions.disable(loginId)],
     ['expired', async () => {}],

@@ -59,6 +59,8 @@ export interface Sessions {
   adopt(token: ForeignToken, seen?: SeenCaller): Promise<Principal>
   /** Lists the active sessions of a user, newest first, at most 1,000. */
   list(sub: string): Promise<readonly SessionRecord[]>
+  /** True if the token of the session would be accepted. */
+  isActive(loginId: string): Promise<boolean>
   /** Ends the caller's own session. @throws {OperationError} `token-invalid` when it has already ended. */
   logout(principal: Principal, origin?: AuditOrigin): Promise<void>
   /** Ends a session of the caller. @throws {OperationError} `not-found`, both for an unknown login id and for that of another user. */
@@ -123,6 +125,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     verify: (token) => verifyToken(services, token),
     adopt: (token, seen = {}) => adoptForeign(services, token, seen),
     list: (sub) => listActive(services, sub),
+    isActive: (loginId) => isSessionActive(services, loginId),
     logout: (principal, origin) => logout(services, principal, origin),
     revoke: (revocation, origin) => revoke(services, revocation, origin),
     revokeOthers: (principal, origin) => revokeOthers(services, principal, origin),
@@ -188,6 +191,11 @@ function servicesOf(options: SessionsOptions, pending: Set<Promise<unknown>>): S
       pending.add(running)
     },
   }
+}
+
+async function isSessionActive(services: SessionServices, loginId: string): Promise<boolean> {
+  const session = await services.store.session(loginId)
+  return session !== undefined && isActive(services, { session, user: await services.store.user(session.sub) })
 }
 
 async function listActive(services: SessionServices, sub: string): Promise<readonly SessionRecord[]> {

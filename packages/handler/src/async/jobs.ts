@@ -1,6 +1,8 @@
 import { OperationError } from 'fhir-ops/errors'
 import type { Progress } from 'fhir-ops/context'
 import { utf8Length } from 'fhir-ops/internal/text'
+import { after, type Awaitable } from 'fhir-ops/internal/work'
+import type { Principal } from 'fhir-ops/sessions'
 import { createExecutor, type Executor } from '../executor.js'
 import type { Answer } from '../http/answer.js'
 import type { HandlerLimits } from '../limits.js'
@@ -25,19 +27,23 @@ interface JobWork {
   readonly failed: (thrown: unknown) => Answer
 }
 
-/** Asynchronous requests and their answers, visible only to the session that made the request. They are lost when the process ends. */
+/**
+ * Asynchronous requests and their answers, visible only to the session that made the request, with the rights that it had. They are lost when the
+ * process ends.
+ */
 export interface Jobs {
   /**
-   * Starts the work, or queues it.
+   * Starts the work, or queues it. If there is no free place, the jobs of sessions that are no longer active are removed.
    *
-   * @param owner The login id of the session; absent without sessions.
-   * @throws {OperationError} `throttled` if too many jobs, or bytes of answers, are stored; `unavailable` after `close`.
+   * @param owner The caller; absent without sessions.
+   * @throws {OperationError} `throttled` if too many jobs, or bytes of answers, are stored; `unavailable` after `close`; and errors of the
+   *   session store.
    */
-  start(owner: string | undefined, work: JobWork): Job
+  start(owner: Principal | undefined, work: JobWork): Awaitable<Job>
   /** Returns a job of this owner; `undefined` also for another owner's job. */
-  find(owner: string | undefined, id: string): Job | undefined
+  find(owner: Principal | undefined, id: string): Job | undefined
   /** Cancels the work, if it still runs, and discards the answer. Returns false if the owner has no such job. */
-  remove(owner: string | undefined, id: string): boolean
+  remove(owner: Principal | undefined, id: string): boolean
   /** Refuses new jobs, waits for running ones, and cancels those that take too long. */
   close(): Promise<void>
 }
@@ -47,6 +53,8 @@ interface JobsOptions {
   readonly limits: Pick<HandlerLimits, 'asyncRuns' | 'asyncResults' | 'asyncBytes' | 'asyncTimeoutMs' | 'closeMs'>
   readonly now: () => Date
   readonly newId: () => string
+  /** True if the session with this login id is active. */
+  readonly isActive: (loginId: string) => Promise<boolean>
 }
 
 /** How long answers are stored, in milliseconds. */
@@ -55,7 +63,7 @@ const KEPT_MS = 86_400_000
 const SHARE = 5
 
 interface Entry {
-  readonly owner: string | undefined
+  readonly owner: Principal | undefined
   readonly controller: AbortController
   job: Job
   bytes: number
@@ -63,35 +71,41 @@ interface Entry {
   forgetAt: number
 }
 
+type Entries = Map<string, Entry>
+
 /** Creates the jobs of a service. */
-export function createJobs({ limits, now, newId }: JobsOptions): Jobs {
+export function createJobs({ limits, now, newId, isActive }: JobsOptions): Jobs {
   const executor = createExecutor({ concurrency: limits.asyncRuns, queue: limits.asyncResults, closeMs: limits.closeMs })
-  const entries = new Map<string, Entry>()
+  const entries: Entries = new Map()
   const purge = (): void => {
     for (const [id, { forgetAt }] of entries) if (forgetAt <= performance.now()) entries.delete(id)
   }
-  const own = (owner: string | undefined, id: string): Entry | undefined => {
+  const own = (asker: Principal | undefined, id: string): Entry | undefined => {
     purge()
     const entry = entries.get(id)
-    return entry?.owner === owner ? entry : undefined
+    return entry !== undefined && mayAsk(asker, entry.owner) ? entry : undefined
   }
-  const keptBytes = (): number => entries.values().reduce((sum, { bytes }) => sum + bytes, 0)
+  const begin = (owner: Principal | undefined, work: JobWork): Job => {
+    checkRoom({ entries, executor, limits, owner, bytes: work.bytes })
+    const job: Job = { id: newId(), progress: undefined, answer: undefined, expires: undefined }
+    const entry: Entry = { owner, controller: new AbortController(), job, bytes: work.bytes, forgetAt: Infinity }
+    entries.set(job.id, entry)
+    void runToEnd({ work, entry, executor, timeoutMs: limits.asyncTimeoutMs }).then((answer) => {
+      const bytes = answer.body === undefined ? 0 : utf8Length(answer.body)
+      entry.bytes = 0
+      const kept = keptBytes(entries) + bytes <= limits.asyncBytes ? answer : work.failed(tooMuch())
+      entry.bytes = kept === answer ? bytes : 0
+      entry.forgetAt = performance.now() + KEPT_MS
+      entry.job = { ...entry.job, answer: kept, expires: new Date(now().getTime() + KEPT_MS) }
+    })
+    return job
+  }
+  const sweep = sweeper(entries, isActive)
   return {
     start: (owner, work) => {
       purge()
-      checkRoom({ entries, executor, limits, owner, bytes: keptBytes() + work.bytes })
-      const job: Job = { id: newId(), progress: undefined, answer: undefined, expires: undefined }
-      const entry: Entry = { owner, controller: new AbortController(), job, bytes: work.bytes, forgetAt: Infinity }
-      entries.set(job.id, entry)
-      void runToEnd({ work, entry, executor, timeoutMs: limits.asyncTimeoutMs }).then((answer) => {
-        const bytes = answer.body === undefined ? 0 : utf8Length(answer.body)
-        entry.bytes = 0
-        const kept = keptBytes() + bytes <= limits.asyncBytes ? answer : work.failed(tooMuch())
-        entry.bytes = kept === answer ? bytes : 0
-        entry.forgetAt = performance.now() + KEPT_MS
-        entry.job = { ...entry.job, answer: kept, expires: new Date(now().getTime() + KEPT_MS) }
-      })
-      return job
+      const swept = isSweepUseful({ entries, limits, owner, bytes: work.bytes }) ? sweep() : undefined
+      return after(swept, () => begin(owner, work))
     },
     find: (owner, id) => own(owner, id)?.job,
     remove: (owner, id) => {
@@ -103,19 +117,64 @@ export function createJobs({ limits, now, newId }: JobsOptions): Jobs {
   }
 }
 
+/** Tokens of one session of an issuer may belong to several clients and have different scopes, so those must agree, too. */
+function mayAsk(asker: Principal | undefined, owner: Principal | undefined): boolean {
+  if (asker === undefined || owner === undefined) return asker === owner
+  const isSame = (['loginId', 'client', 'patient', 'project'] as const).every((name) => asker[name] === owner[name])
+  return isSame && owner.scopes.every((scope) => asker.scopes.includes(scope))
+}
+
+/** Returns a function that removes the jobs of sessions that are not active. Calls at the same time share one run. */
+function sweeper(entries: Entries, isActive: JobsOptions['isActive']): () => Promise<void> {
+  let running: Promise<void> | undefined
+  const sweep = async (): Promise<void> => {
+    const loginIds = new Set(entries.values().flatMap(({ owner }) => (owner === undefined ? [] : [owner.loginId])))
+    for (const loginId of loginIds) if (!(await isActive(loginId))) removeAll(entries, loginId)
+  }
+  return () => (running ??= sweep().finally(() => (running = undefined)))
+}
+
+function removeAll(entries: Entries, loginId: string): void {
+  for (const [id, { owner, controller }] of entries) {
+    if (owner?.loginId !== loginId) continue
+    controller.abort()
+    entries.delete(id)
+  }
+}
+
 interface Room {
-  readonly entries: ReadonlyMap<string, Entry>
-  readonly executor: Executor
+  readonly entries: Entries
   readonly limits: JobsOptions['limits']
-  readonly owner: string | undefined
+  readonly owner: Principal | undefined
+  /** Bytes of the new job. */
   readonly bytes: number
 }
 
-function checkRoom({ entries, executor, limits, owner, bytes }: Room): void {
+/** True if a new job would be refused or have to wait because of the jobs of others. */
+function isSweepUseful(room: Room): boolean {
+  if (isShareUsed(room)) return false
+  const running = room.entries.values().reduce((count, { job }) => count + Number(job.answer === undefined), 0)
+  return running >= room.limits.asyncRuns || !hasRoom(room)
+}
+
+function hasRoom({ entries, limits, bytes }: Room): boolean {
+  return entries.size < limits.asyncResults && keptBytes(entries) + bytes < limits.asyncBytes
+}
+
+/** True if the owner has as many jobs as one session may have. */
+function isShareUsed({ entries, limits, owner }: Room): boolean {
+  if (owner === undefined) return false
+  const ownCount = entries.values().reduce((count, entry) => count + Number(entry.owner?.loginId === owner.loginId), 0)
+  return ownCount >= Math.max(1, Math.floor(limits.asyncResults / SHARE))
+}
+
+function keptBytes(entries: Entries): number {
+  return entries.values().reduce((sum, { bytes }) => sum + bytes, 0)
+}
+
+function checkRoom({ executor, ...room }: Room & { readonly executor: Executor }): void {
   if (executor.isClosed()) throw new OperationError('unavailable', 'The server is shutting down.', { retryAfterSeconds: 5 })
-  const ownCount = entries.values().reduce((count, entry) => count + Number(entry.owner === owner), 0)
-  const most = owner === undefined ? limits.asyncResults : Math.max(1, Math.floor(limits.asyncResults / SHARE))
-  if (entries.size < limits.asyncResults && ownCount < most && bytes < limits.asyncBytes) return
+  if (hasRoom(room) && !isShareUsed(room)) return
   throw new OperationError('throttled', 'Too many asynchronous requests are kept. Delete those that are done with.', {
     retryAfterSeconds: 60,
   })

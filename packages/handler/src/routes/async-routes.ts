@@ -8,7 +8,8 @@ import { param, type Exchange, type Route } from '../exchange.js'
 import { failureAnswer, toOperationError } from '../failure.js'
 import { assembled, emptyAnswer, fhirText, type Answer } from '../http/answer.js'
 import { logRequest } from '../observe.js'
-import type { Awaitable } from 'fhir-ops/internal/work'
+import { after, type Awaitable } from 'fhir-ops/internal/work'
+import type { Principal } from 'fhir-ops/sessions'
 import { requestContext } from '../request-context.js'
 import { FHIR_PATH, type Service } from '../service.js'
 
@@ -47,7 +48,7 @@ export function asyncRoutes(service: Service): readonly Route[] {
 export function answeredLater(service: Service, exchange: Exchange, run: (exchange: Exchange) => Awaitable<Answer>): Awaitable<Answer> {
   if (exchange.bundle !== undefined || !prefersAsync(exchange.request)) return run(exchange)
   const started = performance.now()
-  const { id } = service.jobs.start(ownerOf(exchange), {
+  const begun = service.jobs.start(ownerOf(exchange), {
     bytes: utf8Length(exchange.body?.text ?? ''),
     run: async (signal, onProgress) => {
       const timeoutMs = service.limits.asyncTimeoutMs
@@ -61,15 +62,16 @@ export function answeredLater(service: Service, exchange: Exchange, run: (exchan
       return answer
     },
   })
-  const headers = [
-    ['Content-Location', `${service.baseUrl}${ASYNC_STATUS}/${id}`],
-    ['Preference-Applied', 'respond-async'],
-  ] as const
-  return emptyAnswer(202, headers)
+  return after(begun, ({ id }) =>
+    emptyAnswer(202, [
+      ['Content-Location', `${service.baseUrl}${ASYNC_STATUS}/${id}`],
+      ['Preference-Applied', 'respond-async'],
+    ]),
+  )
 }
 
-function ownerOf({ caller }: Exchange): string | undefined {
-  return caller.principal?.loginId
+function ownerOf({ caller }: Exchange): Principal | undefined {
+  return caller.principal
 }
 
 /** @throws {OperationError} `not-found` for a job of another session, exactly as for one that does not exist. */
@@ -79,7 +81,7 @@ function found({ jobs }: Service, exchange: Exchange): Job {
   if (job !== undefined) return job
   throw new OperationError(
     'not-found',
-    'There is no such asynchronous request: it was deleted, forgotten after a day, or lost by a restart.',
+    'There is no such asynchronous request: it was deleted, forgotten after a day, lost by a restart, or is at another instance.',
   )
 }
 
