@@ -1,6 +1,7 @@
 import { r4 } from '@fhir-ops/r4'
 import { createContext } from 'fhir-ops/context'
 import { evaluateMeasure } from 'fhir-ops/evaluate'
+import { pinnedVersions } from 'fhir-ops/internal/evaluate'
 import { memoryStorage } from 'fhir-ops/memory'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { cqlLanguage } from '../src/index.js'
@@ -65,7 +66,11 @@ describe('expressions in the criteria of Measures', () => {
       const locate = (line: number) => ({ line: Math.max(1, line - ahead) })
       const text = `${HEAD}context Patient\ndefine "Expression 0":\nPatient.active`
       const expressions = await translatedExpressions({ ctx, translator }, { text, from: undefined, locate }, 1)
-      const found = compiledFor({ libraries: [], texts: ['Patient.active'], expressions, pinned: () => undefined }, compiling, 'criteria')
+      const found = compiledFor(
+        { libraries: [], texts: ['Patient.active'], expressions, pinned: pinnedVersions([]) },
+        compiling,
+        'criteria',
+      )
       found.keep()
       return found.expressions
     }

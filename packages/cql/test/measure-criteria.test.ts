@@ -259,6 +259,15 @@ describe('a basis', () => {
     await expect(report({ extension: [ofVisits], population: EVERYBODY })).rejects.toMatchObject({ code: 'definition-invalid' })
   })
 
+  it('has no filters of its own', async () => {
+    const codeFilter = [{ path: 'type', valueSet: 'http://x/vs' }]
+    const filtered = extension('cqm-populationBasis', { valueDataRequirement: { type: 'Encounter', codeFilter } })
+    await expect(report({ extension: [filtered], population: VISITS })).rejects.toMatchObject({
+      code: 'not-supported',
+      message: expect.stringContaining('codeFilter'),
+    })
+  })
+
   it('of an initial population is that of what derives from it, of each side of a ratio', async () => {
     const from = (id: string): object => extension('cqfm-criteriaReference', { valueString: id })
     const sum = extension('cqfm-aggregateMethod', { valueCode: 'sum' })

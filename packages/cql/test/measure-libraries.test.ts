@@ -42,7 +42,11 @@ async function counted(
   stored: readonly Stored[],
   named: readonly string[],
   expression: string,
-  { language = 'text/cql-identifier', ofMeasure = {} }: { readonly language?: string; readonly ofMeasure?: object } = {},
+  {
+    language = 'text/cql-identifier',
+    ofMeasure = {},
+    manifest,
+  }: { readonly language?: string; readonly ofMeasure?: object; readonly manifest?: string } = {},
 ): Promise<number | undefined> {
   const basis = { url: 'http://hl7.org/fhir/us/cqfmeasures/StructureDefinition/cqfm-populationBasis', valueCode: 'boolean' }
   const population = [{ code: { coding: [{ code: 'initial-population' }] }, criteria: { language, expression } }]
@@ -59,7 +63,7 @@ async function counted(
     { resourceType: 'Patient', id: 'b', gender: 'male' },
   ]
   const ctx = createContext({ ...release, types, storage: memoryStorage([...stored, ...people, measure], { indexer: release.indexer }) })
-  const input = { measure: 'm', periodStart: '2020', periodEnd: '2020' }
+  const input = { measure: 'm', periodStart: '2020', periodEnd: '2020', manifest }
   const { groups } = await evaluateMeasure(ctx, input, { languages: [cqlLanguage({ translator })] })
   return groups[0]?.populations[0]?.count
 }
@@ -300,6 +304,65 @@ describe('versions that CQL leaves open', () => {
       message: expect.stringContaining(`pin '${VALUES}' to the versions`),
     })
     expect(await counted(stored, ['http://x/Library/All'], 'Seen', { ofMeasure: pinning(`${VALUES}|1`) })).toBe(1)
+  })
+
+  const manifestOf = (version: string, ...canonicals: readonly string[]): Stored => ({
+    resourceType: 'Library',
+    id: `manifest-${version}`,
+    url: 'http://x/Library/Manifest',
+    version,
+    status: 'active',
+    type: { coding: [{ code: 'asset-collection' }] },
+    ...pinning(...canonicals),
+  })
+
+  it('are those of the manifest that a call names, before those of the Measure and its libraries', async () => {
+    const stored = [{ ...kinds, ...pinning(`${VALUES}|2`) }, ...data, manifestOf('1', `${VALUES}|2`), manifestOf('2', `${VALUES}|1`)]
+    const seen = (manifest: string): Promise<number | undefined> =>
+      counted(stored, [url], 'Seen', { manifest, ofMeasure: pinning(`${VALUES}|2`) })
+    expect([await seen('http://x/Library/Manifest'), await seen('http://x/Library/Manifest|1')]).toEqual([1, 2])
+    await expect(seen('http://x/Library/Manifest|3')).rejects.toMatchObject({
+      code: 'not-found',
+      message: "The manifest 'http://x/Library/Manifest|3' does not exist.",
+      expression: ['manifest'],
+    })
+  })
+
+  it('of libraries are those of a manifest, whether the Measure or a library names them', async () => {
+    const parts = [library('Part', 'define Yes: true'), library('Part', 'define Yes: false', { version: '2' })]
+    const including = library('Kinds', 'define Seen: Part.Yes', { includes: 'include Part' })
+    const newer = library('Kinds', 'define Seen: false', { version: '2' })
+    const stored = [...parts, including, newer, manifestOf('1', 'http://x/Library/Part|1', `${url}|1`)]
+    expect(await counted(stored, [url], 'Seen', { manifest: 'http://x/Library/Manifest' })).toBe(2)
+  })
+
+  it('of code systems apply within value sets', async () => {
+    const system = (version: string, codes: readonly string[]): Stored => {
+      const concept = codes.map((code) => ({ code }))
+      return {
+        resourceType: 'CodeSystem',
+        id: `s${version}`,
+        url: 'http://x/kinds',
+        version,
+        status: 'active',
+        content: 'complete',
+        concept,
+      }
+    }
+    const all = { ...values('1', []), compose: { include: [{ system: 'http://x/kinds' }] } }
+    const stored = [kinds, all, ...visits, system('1', ['call']), system('2', ['call', 'visit'])]
+    const stated = [{}, pinning('http://x/kinds|1'), expanding('system-version', 'http://x/kinds|1')]
+    const counts: (number | undefined)[] = []
+    for (const ofMeasure of stated) counts.push(await counted(stored, [url], 'Seen', { ofMeasure }))
+    expect(counts).toEqual([2, 1, 1])
+  })
+
+  it('that a manifest states are refused for a Measure of searches', async () => {
+    const seen = counted([manifestOf('1')], [], 'Patient?gender=female', {
+      language: 'application/x-fhir-query',
+      manifest: 'http://x/Library/Manifest',
+    })
+    await expect(seen).rejects.toMatchObject({ code: 'parameter-unsupported', expression: ['manifest'] })
   })
 
   it('that do not exist are named', async () => {

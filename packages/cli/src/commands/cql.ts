@@ -12,6 +12,7 @@ import { Exit, type Io, table } from '../io.js'
 import { fileText } from '../files.js'
 import { readResource, readResources } from '../read-resource.js'
 import { checkFiles, clausesOptions, printCoverage, printExplanation, type ClausesOptions } from './clauses-output.js'
+import { manifestOption } from './measure-command.js'
 import { jsonOption, loadOption, repeated, storageOption } from './options.js'
 import { withProgress } from '../progress.js'
 import { PATIENCE_MS } from './run-operation.js'
@@ -24,6 +25,7 @@ interface CqlOptions extends ClausesOptions {
   readonly define?: readonly string[]
   readonly subject?: string
   readonly parameter?: readonly string[]
+  readonly manifest?: string
   readonly data?: string
   readonly json?: true
 }
@@ -46,6 +48,7 @@ export function cqlCommand(io: Io): Command {
     .option('--define <name>', 'definition to evaluate; repeatable (default: all that are public)', repeated)
     .option('--subject <reference>', 'Patient/<id>, the subject of the context')
     .addOption(parameterOption())
+    .addOption(manifestOption())
     .option('--data <file>', 'Bundle, resource or NDJSON file to evaluate over, instead of what is stored')
     .addOption(explain)
     .addOption(coverage)
@@ -86,7 +89,7 @@ interface CqlCall {
 }
 
 async function evaluateFile(ctx: OperationContext, file: string | undefined, call: CqlCall): Promise<EvaluateCqlResult> {
-  const { expression, define, subject, data } = call.options
+  const { expression, define, subject, data, manifest } = call.options
   const files = file === undefined ? { library: undefined, resources: [] } : await librariesAt(file, call.io)
   const own = forRequest(ctx, { resources: files.resources })
   const input: EvaluateCqlInput = {
@@ -94,6 +97,7 @@ async function evaluateFile(ctx: OperationContext, file: string | undefined, cal
     library: files.library,
     definitions: define,
     subject,
+    manifest,
     parameters: await parameterValues(ctx, call.options.parameter, call.translator),
     data: data === undefined ? undefined : (await readResources(data)).flatMap(resourcesIn),
     explain: call.options.explain !== undefined || call.options.coverage !== undefined,

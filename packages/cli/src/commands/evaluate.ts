@@ -66,8 +66,8 @@ export function evaluateCommand(io: Io): Command {
 }
 
 async function evaluate(measure: string, options: EvaluateOptions, io: Io): Promise<void> {
-  const { periodStart, periodEnd, subject, practitioner, reportType } = options
-  const values = { periodStart, periodEnd, subject, practitioner, reportType }
+  const { periodStart, periodEnd, subject, practitioner, reportType, manifest } = options
+  const values = { periodStart, periodEnd, subject, practitioner, reportType, manifest }
   const id = idOf('Measure', measure)
   const more = { continue: options.continue === true, parameters: await parametersResource(options.parameter, io) }
   if (options.watch) return await watch({ measure: id, ...values, ...more }, options, io)

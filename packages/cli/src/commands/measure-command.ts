@@ -2,7 +2,7 @@ import { cqlLanguage } from '@fhir-ops/cql'
 import { openWorkerTranslator } from '@fhir-ops/cql/node'
 import type { CqlTranslator } from '@fhir-ops/cql/translator'
 import { r4TypeModel } from '@fhir-ops/r4'
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import type { CriteriaLanguage } from 'fhir-ops/evaluate'
 import { SAMPLE_PATH } from '../own-files.js'
 import { jsonOption, loadOption, storageOption } from './options.js'
@@ -21,7 +21,13 @@ export function measureCommand(name: string, description: string): Command {
     .argument('<measure>', 'id of the Measure')
     .requiredOption('--period-start <date>', PERIOD_DATE)
     .requiredOption('--period-end <date>', PERIOD_DATE)
+    .addOption(manifestOption())
     .addHelpText('after', `\nExample:\n  fhir-ops ${name} ${SAMPLE_MEASURE}`)
+}
+
+/** `--manifest`. */
+export function manifestOption(): Option {
+  return new Option('--manifest <canonical>', 'Library with the versions of libraries, value sets and code systems that are left open')
 }
 
 /** Options of a command about a Measure over stored content. */
@@ -32,6 +38,7 @@ export interface MeasureOptions {
   readonly periodEnd: string
   readonly subject?: string
   readonly practitioner?: string
+  readonly manifest?: string
   readonly json?: true
 }
 

@@ -10,7 +10,15 @@ import { checkJson, parsedJson } from '../json-fault.js'
 import { withProgress } from '../progress.js'
 import { fileText } from '../files.js'
 import { SAMPLE_PATH } from '../own-files.js'
-import { measureCommand, PERIOD_DATE, SAMPLE_MEASURE, withContentOptions, withLanguages, type MeasureOptions } from './measure-command.js'
+import {
+  manifestOption,
+  measureCommand,
+  PERIOD_DATE,
+  SAMPLE_MEASURE,
+  withContentOptions,
+  withLanguages,
+  type MeasureOptions,
+} from './measure-command.js'
 import { checkIsKept, jsonOption, storageOption } from './options.js'
 import { idOf, operationNamed, parametersAt, printAnswer } from './run-operation.js'
 
@@ -19,6 +27,7 @@ interface DataRequirementsOptions {
   readonly load: readonly string[]
   readonly periodStart?: string
   readonly periodEnd?: string
+  readonly manifest?: string
   readonly json?: true
 }
 
@@ -29,6 +38,7 @@ export function dataRequirementsCommand(io: Io): Command {
     .argument('<resource>', 'id of a Measure, Measure/<id> or Library/<id>')
     .option('--period-start <date>', `${PERIOD_DATE}; needed for a Measure`)
     .option('--period-end <date>', `${PERIOD_DATE}; needed for a Measure`)
+    .addOption(manifestOption())
     .addHelpText('after', `\nExample:\n  fhir-ops data-requirements ${SAMPLE_MEASURE}`)
     .action((resource: string, options: DataRequirementsOptions) => printRequirements(resource, options, io))
   return withContentOptions(command)
@@ -36,12 +46,17 @@ export function dataRequirementsCommand(io: Io): Command {
 
 async function printRequirements(resource: string, options: DataRequirementsOptions, io: Io): Promise<void> {
   const type = resource.startsWith('Library/') ? 'Library' : 'Measure'
-  const { periodStart, periodEnd } = options
+  const { periodStart, periodEnd, manifest } = options
   await withLanguages(async (languages) => {
     const operation = operationNamed('$data-requirements', measureOperations({ languages }), type)
-    await printAnswer({ operation, type, id: idOf(type, resource), values: { periodStart, periodEnd } }, options, io, (library) => {
-      for (const line of table(objectsAt(library, 'dataRequirement').map(cellsOf))) io.out(line)
-    })
+    await printAnswer(
+      { operation, type, id: idOf(type, resource), values: { periodStart, periodEnd, manifest } },
+      options,
+      io,
+      (library) => {
+        for (const line of table(objectsAt(library, 'dataRequirement').map(cellsOf))) io.out(line)
+      },
+    )
   })
 }
 
@@ -88,14 +103,14 @@ export function collectDataCommand(io: Io): Command {
 }
 
 async function collect(measure: string, options: CollectOptions, io: Io): Promise<void> {
-  const { periodStart, periodEnd, subject, practitioner, lastReceivedOn } = options
+  const { periodStart, periodEnd, subject, practitioner, lastReceivedOn, manifest } = options
   await withLanguages(async (languages) => {
     const call = {
       operation: operationNamed('$collect-data', measureOperations({ languages })),
       type: 'Measure',
       id: idOf('Measure', measure),
       exactNumbers: true,
-      values: { periodStart, periodEnd, subject, practitioner, lastReceivedOn },
+      values: { periodStart, periodEnd, subject, practitioner, lastReceivedOn, manifest },
     }
     await printAnswer(call, options, io, (collected) => {
       const resources = parametersAt(collected, 'resource').map((parameter) => objectAt(parameter, 'resource'))

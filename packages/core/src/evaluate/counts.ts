@@ -49,6 +49,20 @@ export function countedMeasures(
   })
 }
 
+/**
+ * Refuses a manifest that some criteria would ignore.
+ *
+ * @throws {OperationError} `parameter-unsupported`
+ */
+export function checkManifest(manifest: JsonObject | undefined, counted: readonly CountedMeasure[]): void {
+  if (manifest === undefined) return
+  const languages = counted.flatMap((one) => one.languages).filter((language) => language !== undefined)
+  if (languages.every((language) => language.manifest === true)) return
+  throw new OperationError('parameter-unsupported', "'manifest' needs a Measure whose criteria are all in CQL or FHIRPath.", {
+    expression: ['manifest'],
+  })
+}
+
 /** Checks that the groups' languages evaluate supplemental data, if there is any. */
 function checkSupplements([first]: readonly Supplement[], languages: readonly (CriteriaLanguage | undefined)[]): void {
   const used = languages.filter((language) => language !== undefined)

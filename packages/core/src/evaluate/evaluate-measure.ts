@@ -3,11 +3,12 @@ import { OperationError } from '../errors/index.js'
 import { checkInput, checkOptions, FLAG, inputShape, needed, OBJECT, oneOf, TEXT, type InputShape } from '../input/index.js'
 import { compositeGroup } from './composite/composite-score.js'
 import { compositionOf, type Composition } from './composite/composite-plan.js'
-import { countedMeasures, countsOf, groupsByLanguage, type CommonScope, type Counts, type LanguageGroups } from './counts.js'
+import { checkManifest, countedMeasures, countsOf, groupsByLanguage, type CommonScope, type Counts, type LanguageGroups } from './counts.js'
 import { findMeasure } from './find-measure.js'
 import { CRITERIA_LANGUAGES, LANGUAGES, type CriteriaLanguage, type KeptResults, type Scope } from './languages/index.js'
 import { planOf, type GroupPlan } from './measure-plan.js'
 import { checkedPeriod } from './period.js'
+import { manifestOf, pinnedVersions } from './pinned-versions.js'
 import { resultOf, type ComposedGroup, type EvaluateMeasureResult } from './result.js'
 import { practitionerIdOf, subjectOf, subjectTypeOf, type Subject } from './subject.js'
 import { isObject, type JsonObject } from '../json/index.js'
@@ -34,6 +35,11 @@ export interface EvaluateMeasureInput extends ExplainOption {
   readonly reportType?: 'subject' | 'subject-list' | 'population' | undefined
   /** A Parameters resource with values for parameters of the Measure's libraries. */
   readonly parameters?: object | undefined
+  /**
+   * Canonical of a Library that states the versions of libraries, value sets, code systems and component Measures which the Measure leaves open, before
+   * the Measure and its libraries do. For Measures whose criteria are all in CQL or FHIRPath.
+   */
+  readonly manifest?: string | undefined
   /** True to add `coverage` to the result: the results of each clause of the Measure's CQL over all subjects. Default false, which costs nothing. */
   readonly coverage?: boolean | undefined
   /**
@@ -52,6 +58,7 @@ export const EVALUATE_INPUT: InputShape = inputShape<EvaluateMeasureInput>({
   practitioner: TEXT,
   reportType: oneOf('subject', 'subject-list', 'population'),
   parameters: OBJECT,
+  manifest: TEXT,
   coverage: FLAG,
   continue: FLAG,
   explain: FLAG,
@@ -118,10 +125,13 @@ export interface MeasureRun {
 export async function prepareRun(ctx: OperationContext, input: EvaluateMeasureInput, options: EvaluateMeasureOptions): Promise<MeasureRun> {
   checkInput(ctx, input, EVALUATE_INPUT)
   const period = checkedPeriod(input.periodStart, input.periodEnd)
-  const measure = await findMeasure(ctx, input.measure)
+  const manifest = await manifestOf(ctx, input.manifest)
+  const pinned = pinnedVersions([[manifest]])
+  const measure = await findMeasure(ctx, input.measure, pinned)
   const plan = planOf(measure)
-  const composition = await compositionOf(ctx, measure, plan)
+  const composition = await compositionOf(ctx, measure, plan, pinned)
   const counted = countedMeasures({ measure, plan, composition }, [...CRITERIA_LANGUAGES, ...(options.languages ?? [])])
+  checkManifest(manifest, counted)
   const library = plan.groups.length === 0 ? libraryLanguage(measure, options.languages) : undefined
   checkParameters(input, [...counted.flatMap(({ languages }) => languages), library])
   const { type, ...subjects } = await subjectsAsked(ctx, input, measure)
@@ -135,6 +145,7 @@ export async function prepareRun(ctx: OperationContext, input: EvaluateMeasureIn
     coverage: input.coverage,
     ...(continues && { continues }),
     parameters: isObject(input.parameters) ? input.parameters : undefined,
+    manifest,
   }
   await library?.evaluate(ctx, { ...scope, measure, groups: [] })
   return { measure, composition, groups, plans: reportedGroups(plan.groups, composition), scope, type }

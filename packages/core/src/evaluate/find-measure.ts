@@ -3,22 +3,29 @@ import type { OperationContext } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import { stringAt, type JsonObject } from '../json/index.js'
 import { isHidden } from '../operation/index.js'
+import type { PinnedVersions } from './pinned-versions.js'
 
 /**
- * The Measure with a name: `Measure/<id>`, an id, a url or `url|version`. Without a version: the newest that is not retired.
+ * The Measure with a name: `Measure/<id>`, an id, a url or `url|version`. Without a version: the one that is pinned, or else the newest that is not retired.
  *
  * @throws {OperationError} `not-found`; `deleted` for an id that is in the storage's history.
  */
-export async function findMeasure(ctx: OperationContext, name: string): Promise<JsonObject> {
-  const found = name.includes(':') ? await measureByCanonical(ctx, name) : await byId(ctx, name.replace(/^Measure\//, ''))
+export async function findMeasure(ctx: OperationContext, name: string, pinned?: PinnedVersions): Promise<JsonObject> {
+  const found = name.includes(':') ? await measureByCanonical(ctx, name, pinned) : await byId(ctx, name.replace(/^Measure\//, ''))
   if (found === undefined)
     throw new OperationError('not-found', `Measure ${quoted(name)} does not exist.`, {
       expression: ['measure'],
       missing: { kind: 'Measure', name },
     })
   const definition = canonicalOfMeasure(found)
-  const isNewest = name.includes(':') && canonicalOf(name).version === undefined
-  const why = isNewest ? 'it is the newest of its url that is not retired' : 'the request names it'
+  const isOpen = name.includes(':') && canonicalOf(name).version === undefined
+  const isPinned = isOpen && pinned?.of(canonicalOf(name).url) !== undefined
+  const isNewest = isOpen && !isPinned
+  const why = isNewest
+    ? 'it is the newest of its url that is not retired'
+    : isPinned
+      ? 'the manifest states this version'
+      : 'the request names it'
   ctx.explain?.step({
     kind: 'measure',
     outcome: 'chosen',
@@ -38,10 +45,15 @@ async function byId(ctx: OperationContext, id: string): Promise<JsonObject | und
   return undefined
 }
 
-/** The Measure with a canonical; without a version, the newest that is not retired; `undefined` when there is none. */
-export async function measureByCanonical(ctx: OperationContext, canonical: string): Promise<JsonObject | undefined> {
+/** The Measure with a canonical; without a version, the one that is pinned, or else the newest that is not retired; `undefined` when there is none. */
+export async function measureByCanonical(
+  ctx: OperationContext,
+  canonical: string,
+  pinned?: PinnedVersions,
+): Promise<JsonObject | undefined> {
   ctx.authorize?.('read', 'Measure')
-  const { url, version, fragment } = canonicalOf(canonical)
+  const { url, version: stated, fragment } = canonicalOf(canonical)
+  const version = stated ?? pinned?.of(url)
   if (fragment !== undefined) return undefined
   const definition = await ctx.content.resolve('Measure', url, version)
   return version === undefined && definition?.status === 'retired' ? undefined : definition?.resource

@@ -66,6 +66,7 @@ export {
   requirementConditions,
 } from './collect/collect-data.js'
 export { canonicalOfMeasure } from './find-measure.js'
+export { manifestOf, pinnedVersions, type PinnedVersions } from './pinned-versions.js'
 export { coverageHtml, coverageLcov, explanationHtml } from '../explain/index.js'
 export { readEvaluate } from './read-request.js'
 export { groupTotal, type GroupTotal, type Observed, type StrataOfMembers, type SubjectResult } from './totals/group-total.js'

@@ -1,3 +1,4 @@
+import { OperationError } from '../errors/index.js'
 import { objectAt, objectsAt, stringAt, type JsonObject } from '../json/index.js'
 
 /**
@@ -41,14 +42,24 @@ export function weightOf(component: JsonObject): unknown {
   return extensionOf(component, ['cqfm-weight', 'cqm-weight'])?.['valueDecimal']
 }
 
-/** What is counted, as stated by the first of the elements that states it: `boolean` or a type, as a code or as the type of a DataRequirement. */
+/**
+ * What is counted, as stated by the first of the elements that states it: `boolean` or a type, as a code or as the type of a DataRequirement.
+ *
+ * @throws {OperationError} `not-supported` for a DataRequirement with filters: which items count is decided by the criteria.
+ */
 export function basisOf(...elements: readonly JsonObject[]): string | undefined {
   return elements
     .map((element) => {
       const extension = extensionOf(element, ['cqfm-populationBasis', 'cqm-populationBasis'])
-      return stringAt(extension, 'valueCode') ?? stringAt(objectAt(extension, 'valueDataRequirement'), 'type')
+      return stringAt(extension, 'valueCode') ?? typeRequired(objectAt(extension, 'valueDataRequirement'))
     })
     .find((basis) => basis !== undefined)
+}
+
+function typeRequired(requirement: JsonObject | undefined): string | undefined {
+  const filter = ['codeFilter', 'dateFilter', 'valueFilter'].find((name) => requirement?.[name] !== undefined)
+  if (filter === undefined) return stringAt(requirement, 'type')
+  throw new OperationError('not-supported', `A population basis with ${filter} is not supported: the criteria decide which items count.`)
 }
 
 /** Id of the population that a population refers to. */

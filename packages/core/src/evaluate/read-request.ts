@@ -30,6 +30,7 @@ export function readEvaluate(request: OperationRequest): EvaluateMeasureInput {
     subject: referenceAt(reader, 'subject'),
     practitioner: referenceAt(reader, 'practitioner'),
     reportType: reportTypeOf(reader),
+    manifest: reader.text('manifest'),
     ...(parameters !== undefined && { parameters }),
     explain: reader.boolean('_explain'),
     coverage: reader.boolean('_coverage'),

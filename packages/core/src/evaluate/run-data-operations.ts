@@ -5,6 +5,7 @@ import type { JsonObject } from '../json/index.js'
 import { storedInstance, type Operation, type OperationRequest } from '../operation/index.js'
 import { parameterReader, type ParameterReader } from '../parameters/index.js'
 import { collectData, parametersTexts, toParameters, type CollectDataInput } from './collect/collect-data.js'
+import { manifestOf, pinnedVersions } from './pinned-versions.js'
 import { measureOf, referenceAt, required } from './read-request.js'
 import { dataRequirements, toLibrary, type DataRequirementsInput, type DataRequirementsOptions } from './requirements/data-requirements.js'
 
@@ -29,11 +30,12 @@ function readMeasure(request: OperationRequest): DataRequirementsInput {
 function measureAndPeriod(
   reader: ParameterReader,
   request: OperationRequest,
-): Pick<CollectDataInput, 'measure' | 'periodStart' | 'periodEnd'> {
+): Pick<CollectDataInput, 'manifest' | 'measure' | 'periodStart' | 'periodEnd'> {
   return {
     measure: measureOf(reader, request),
     periodStart: required(reader, 'periodStart'),
     periodEnd: required(reader, 'periodEnd'),
+    manifest: reader.text('manifest'),
   }
 }
 
@@ -41,7 +43,7 @@ async function readLibrary(ctx: OperationContext, request: OperationRequest): Pr
   const reader = parameterReader(request.parameters)
   reader.refuse('target', 'parameters', 'identifier')
   const [url, given] = [reader.text('url', 'canonical'), reader.resource('library')]
-  const definitions = reader.texts('expression')
+  const [definitions, manifest] = [reader.texts('expression'), reader.text('manifest')]
   reader.refuseUnknown()
   const named = [request.id, url, given].filter((one) => one !== undefined)
   if (named.length !== 1)
@@ -50,16 +52,20 @@ async function readLibrary(ctx: OperationContext, request: OperationRequest): Pr
       'The Library is named by its id in the path, by url, or given as library: by one of these.',
       { expression: ['url'] },
     )
-  const library = given ?? (await storedLibrary(ctx, request, url ?? ''))
-  return { library, ...(definitions.length > 0 && { definitions }) }
+  const library = given ?? (await storedLibrary(ctx, request, { canonical: url ?? '', manifest }))
+  return { library, manifest, ...(definitions.length > 0 && { definitions }) }
 }
 
-async function storedLibrary(ctx: OperationContext, request: OperationRequest, canonical: string): Promise<JsonObject> {
+async function storedLibrary(
+  ctx: OperationContext,
+  request: OperationRequest,
+  { canonical, manifest }: { readonly canonical: string; readonly manifest: string | undefined },
+): Promise<JsonObject> {
   const stored = await storedInstance(ctx, request)
   if (stored !== undefined) return stored.resource
   ctx.authorize?.('read', 'Library')
   const { url, version } = canonicalOf(canonical)
-  const found = await ctx.content.resolve('Library', url, version)
+  const found = await ctx.content.resolve('Library', url, version ?? pinnedVersions([[await manifestOf(ctx, manifest)]]).of(url))
   if (found !== undefined) return found.resource
   throw new OperationError('not-found', `Library ${quoted(canonical)} does not exist.`, {
     expression: ['url'],

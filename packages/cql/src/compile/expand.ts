@@ -176,8 +176,7 @@ interface FittedPoints {
 /** Truncates the bounds to the precision of the step: dates to its unit, decimals to its places. `undefined` if the step is finer than a bound. */
 function fitPoints(start: Value, end: Value, step: Quantity): FittedPoints | undefined {
   if (isTemporal(start) && isTemporal(end)) return fitDates(start, end, step)
-  if (typeof start === 'number' || typeof start === 'bigint')
-    return placesOf(step.value.units) === 0 ? { start, end, gap: undefined } : undefined
+  if (isWhole(start) && isWhole(end)) return placesOf(step.value.units) === 0 ? { start, end, gap: undefined } : fitWhole(start, end, step)
   const [low, high] = [amountOf(start), amountOf(end)]
   if (low === undefined || high === undefined) return undefined
   const places = step.value.places
@@ -186,6 +185,20 @@ function fitPoints(start: Value, end: Value, step: Quantity): FittedPoints | und
   if (first === undefined || last === undefined) return undefined
   const made = (value: Decimal): Value => (isQuantity(start) ? quantity(value, start.unit) : value)
   return { start: made(first), end: made(last), gap: spacing }
+}
+
+/** Whole numbers in steps that are finer: the points are decimals, up to the last one before the whole number after the end. */
+function fitWhole(start: number | bigint, end: number | bigint, step: Quantity): FittedPoints | undefined {
+  const places = placesOf(step.value.units)
+  const gap = decimalOfUnits(10 ** (8 - places), places)
+  const [first, after] = [start, BigInt(end) + 1n].map((whole) => decimalOfInteger(whole))
+  if (first === undefined || after === undefined || gap === undefined) return undefined
+  const last = subtractDecimals(after, gap)
+  return last === undefined ? undefined : { start: { ...first, places }, end: last, gap }
+}
+
+function isWhole(value: Value): value is number | bigint {
+  return typeof value === 'number' || typeof value === 'bigint'
 }
 
 function amountOf(value: Value): Decimal | undefined {

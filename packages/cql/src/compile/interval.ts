@@ -124,9 +124,11 @@ function membership(test: Membership, order: 'in order' | 'reversed' = 'in order
     const [left, right] = twoOperands(node, scope, compiler)
     const [item, whole] = order === 'reversed' ? [right, left] : [left, right]
     const by = orderAt(node, compiler)
+    // The translator types the null in `{ 1 } included in null` as an interval of lists, which nothing can be in; it is meant as a list.
+    const isNullList = staticOperand(node, order === 'reversed' ? 0 : 1)?.kind === 'interval'
     return (evaluation) => {
       const [value, container] = [item(evaluation), whole(evaluation)]
-      if (container === null) return false
+      if (container === null) return isNullList && isList(value) ? null : false
       if (!isList(container) && !isInterval(container)) return null
       evaluation.spend(sizeOf(container) + (isList(container) ? (container.length * sizeOf(value)) / ITEMS_OF_STEP : 0))
       return test(value, container, by, evaluation.spend)

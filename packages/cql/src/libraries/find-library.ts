@@ -4,7 +4,7 @@ import { canonicalOf } from 'fhir-ops/internal/content'
 import { quoted } from 'fhir-ops/internal/errors'
 import { nodesAt, textAt } from '../elm/node.js'
 import type { CqlTranslator } from '../translator/translator.js'
-import type { PinnedVersions } from './pinned-versions.js'
+import type { PinnedVersions } from 'fhir-ops/internal/evaluate'
 
 /** A Library resource. */
 export type LibraryResource = Readonly<Record<string, unknown>>
@@ -85,7 +85,7 @@ async function foundAt(
 ): Promise<LibraryResource | undefined> {
   ctx.authorize?.('read', 'Library')
   for (const { url, version: known } of places) {
-    const definition = await ctx.content.resolve('Library', url, version ?? known ?? pinned?.(url))
+    const definition = await ctx.content.resolve('Library', url, version ?? known ?? pinned?.of(url))
     if (definition !== undefined) return definition.resource
   }
   return beside.find((one) => isCalled(one, id) && (version === undefined || textAt(one.resource, 'version') === version))?.resource

@@ -71,10 +71,11 @@ export function cqlLanguage(options: CqlLanguageOptions = {}): CriteriaLanguage 
     names: NAMES,
     valueNames: NAMES,
     supplements: true,
+    manifest: true,
     divides: true,
     evaluate: (ctx, scope) => evaluate(ctx, scope, language),
     requirements: (ctx, scope) => measureRequirements(ctx, scope, options),
-    libraryRequirements: (ctx, resource, definitions) => libraryRequirements(ctx, { resource, definitions }, options),
+    libraryRequirements: (ctx, resource, definitions, manifest) => libraryRequirements(ctx, { resource, definitions, manifest }, options),
   }
 }
 

@@ -1,12 +1,11 @@
 import { OperationError } from 'fhir-ops/errors'
-import type { Criterion, RequirementScope } from 'fhir-ops/internal/evaluate'
+import { pinnedVersions, type Criterion, type PinnedVersions, type RequirementScope } from 'fhir-ops/internal/evaluate'
 import { canonicalOf } from 'fhir-ops/internal/content'
 import { quoted } from 'fhir-ops/internal/errors'
 import { definitionsNamed, FHIR_HELPERS_LIBRARY, identifierOf, libraryIn } from '../elm/library.js'
 import { textAt } from '../elm/node.js'
 import { identifierOfLoaded, loadLibrary, translatedExpressions, type LineOrigin, type LoadedLibrary } from '../libraries/content.js'
 import { isCalled, type LibraryLoading, type LibraryResource } from '../libraries/find-library.js'
-import { pinnedVersions, type PinnedVersions } from '../libraries/pinned-versions.js'
 import { expressionScope, type ExpressionScope } from './expression-scope.js'
 import { CQL_IDENTIFIER_LANGUAGES, CQL_LANGUAGES } from './languages.js'
 
@@ -28,7 +27,7 @@ export interface LoadedMeasure {
   /** Texts of the criteria that are expressions, in the order of the definitions `Expression 0` and so on of `expressions`. */
   readonly texts: readonly string[]
   readonly expressions: LoadedLibrary | undefined
-  /** The versions of definitions that the Measure and all its libraries pin. */
+  /** The versions of definitions that the manifest, the Measure and all its libraries pin. */
   readonly pinned: PinnedVersions
 }
 
@@ -42,7 +41,7 @@ export async function loadMeasure(given: LibraryLoading, scope: RequirementScope
   const used: LibraryResource[] = []
   const loading = {
     ...given,
-    pinned: pinnedVersions([[scope.measure]]),
+    pinned: pinnedVersions([[scope.manifest], [scope.measure]]),
     onLibrary: (resource: LibraryResource) => void used.push(resource),
   }
   const resources = await libraryResources(loading, scope)
@@ -54,7 +53,7 @@ export async function loadMeasure(given: LibraryLoading, scope: RequirementScope
   }
   const criteria = expressionsIn(scope, libraries)
   const texts = [...criteria.keys()]
-  const pinned = pinnedVersions([[scope.measure], used])
+  const pinned = pinnedVersions([[scope.manifest], [scope.measure], used])
   if (texts.length === 0) return { libraries, texts, expressions: undefined, pinned }
   const seen = expressionScope(
     libraries.map(({ id, library: { elm } }) => ({ id, elm })),
@@ -200,7 +199,7 @@ async function libraryResources({ ctx, pinned }: LibraryLoading, { measure }: Re
     const { url, version } = canonicalOf(name)
     const found =
       id === undefined
-        ? (await ctx.content.resolve('Library', url, version ?? pinned?.(url)))?.resource
+        ? (await ctx.content.resolve('Library', url, version ?? pinned?.of(url)))?.resource
         : (await ctx.storage.read('Library', id))?.resource
     if (found === undefined) missing.push(name)
     else resources.push(found)

@@ -2,7 +2,7 @@ import type { OperationContext } from 'fhir-ops/context'
 import { createPace, explained, type Explained, type ExplainOption } from 'fhir-ops/internal/context'
 import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
-import { subjectLinks } from 'fhir-ops/internal/evaluate'
+import { manifestOf, pinnedVersions, subjectLinks } from 'fhir-ops/internal/evaluate'
 import { ownCopy } from 'fhir-ops/internal/json'
 import type { Evaluation, EvaluationMessage, NodeTrace, RetrieveRequest } from '../compile/compiler.js'
 import { explainDefinitions } from '../explain/explain-definitions.js'
@@ -15,7 +15,6 @@ import { createEvaluation } from '../libraries/evaluate.js'
 import { declaredParameters, loadLibrary, translatedExpressions, type LineOrigin, type LoadedLibrary } from '../libraries/content.js'
 import { EXTERNAL_FUNCTIONS, type ExternalFunctions } from '../libraries/library-options.js'
 import type { LibraryLoading, LibraryResource } from '../libraries/find-library.js'
-import { pinnedVersions } from '../libraries/pinned-versions.js'
 import { compileLibrary, type CqlLibrary, type Definition } from '../libraries/library.js'
 import { resourceElement } from '../model/fhir-types.js'
 import type { CqlTranslator } from '../translator/translator.js'
@@ -57,6 +56,8 @@ export interface EvaluateCqlInput extends ExplainOption {
   readonly data?: readonly LibraryResource[] | undefined
   /** Whether the subject's resources in the storage are used besides `data`; a resource in `data` replaces the stored one. Default false. */
   readonly useServerData?: boolean | undefined
+  /** Canonical of a Library that states the versions of libraries, value sets and code systems that the CQL leaves open. Default: their newest. */
+  readonly manifest?: string | undefined
 }
 
 /** A library that an expression includes. */
@@ -77,6 +78,7 @@ const INPUT = inputShape<EvaluateCqlInput>({
   parameters: VALUES,
   data: listOf(OBJECT),
   useServerData: FLAG,
+  manifest: TEXT,
   explain: FLAG,
 })
 
@@ -146,8 +148,9 @@ async function evaluateDefinitions(
   if (model === undefined) throw new OperationError('not-supported', 'CQL needs the types of FHIR, which are not loaded.')
   const used: LibraryResource[] = []
   const onLibrary = (resource: LibraryResource): void => void used.push(resource)
-  const loaded = await librariesOf({ ctx, translator: options.translator, onLibrary }, input)
-  const terminology = createTerminology(ctx, { ...options, pinned: pinnedVersions([used]) })
+  const manifest = await manifestOf(ctx, input.manifest)
+  const loaded = await librariesOf({ ctx, translator: options.translator, onLibrary, pinned: pinnedVersions([[manifest]]) }, input)
+  const terminology = createTerminology(ctx, { ...options, pinned: pinnedVersions([[manifest], used]) })
   const convert: UnitConversion = ctx.convertUnit ?? ((from, to) => (from === to ? 1 : undefined))
   const offset = options.offset ?? 0
   const requests: RetrieveRequest[] = []

@@ -1,6 +1,7 @@
 import type { OperationOutcome, Parameters, ParametersParameter } from 'fhir/r4.js'
 import type { OperationContext } from 'fhir-ops/context'
 import { canonicalOf } from 'fhir-ops/internal/content'
+import { manifestOf, pinnedVersions } from 'fhir-ops/internal/evaluate'
 import { OperationError, outcomeOf } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
 import { criteriaItems, explanationParameter } from 'fhir-ops/internal/explain'
@@ -78,7 +79,7 @@ export function cqlOperations(options: EvaluateCqlOptions = {}): readonly Operat
 function common(
   reader: ParameterReader,
   offset: number,
-): Pick<EvaluateCqlInput, 'subject' | 'parameters' | 'data' | 'useServerData' | 'explain'> {
+): Pick<EvaluateCqlInput, 'subject' | 'parameters' | 'data' | 'useServerData' | 'explain' | 'manifest'> {
   reader.refuse(...REFUSED)
   const useServerData = reader.boolean('useServerData')
   if (useServerData === false && reader.all('data').length === 0)
@@ -89,6 +90,7 @@ function common(
   const data = reader.resource('data')
   return {
     subject: reader.text('subject'),
+    manifest: reader.text('manifest'),
     explain: reader.boolean('_explain'),
     ...(given !== undefined && { parameters: readCqlParameters(parametersOf(given, 'parameters'), offset) }),
     ...(data !== undefined && { data: resourcesIn(data), useServerData }),
@@ -148,7 +150,7 @@ async function includedLibraries(ctx: OperationContext, reader: ParameterReader)
     if (resource === undefined && typeof url !== 'string')
       throw new OperationError('parameter-required', 'The library must have a url.', { expression: [expression] })
     included.push({
-      resource: resource ?? (await libraryByUrl(ctx, String(url), expression)),
+      resource: resource ?? (await libraryByUrl(ctx, String(url), { place: expression, manifest: reader.text('manifest') })),
       ...(typeof called === 'string' && { called }),
     })
   }
@@ -167,13 +169,18 @@ async function evaluatedLibrary(ctx: OperationContext, { id }: OperationRequest,
     throw new OperationError('parameter-invalid', 'Either url or library names the library.', { expression: ['url', 'library'] })
   if (given !== undefined) return given
   if (url === undefined) throw new OperationError('parameter-required', 'Parameter url or library is needed.', { expression: ['url'] })
-  return await libraryByUrl(ctx, url, 'url')
+  return await libraryByUrl(ctx, url, { place: 'url', manifest: reader.text('manifest') })
 }
 
-async function libraryByUrl(ctx: OperationContext, canonical: string, place: string): Promise<LibraryResource> {
+async function libraryByUrl(
+  ctx: OperationContext,
+  canonical: string,
+  { place, manifest }: { readonly place: string; readonly manifest: string | undefined },
+): Promise<LibraryResource> {
   ctx.authorize?.('read', 'Library')
   const { url, version } = canonicalOf(canonical)
-  const found = await ctx.content.resolve('Library', url, version)
+  const pinned = pinnedVersions([[await manifestOf(ctx, manifest)]])
+  const found = await ctx.content.resolve('Library', url, version ?? pinned.of(url))
   if (found === undefined) throw new OperationError('not-found', `Library ${quoted(canonical)} does not exist.`, { expression: [place] })
   return found.resource
 }

@@ -7,7 +7,7 @@ import { preparedChoice, terminologyScope, type CodeSystemProvider } from 'fhir-
 import { flagAt, nodeAt, nodesAt, textAt, type ElmNode } from '../elm/node.js'
 import type { LibraryTerminology } from '../compile/compiler.js'
 import { createProfiles, type RetrievedProfiles } from '../data/profiles.js'
-import type { PinnedVersions } from '../libraries/pinned-versions.js'
+import type { PinnedVersions } from 'fhir-ops/internal/evaluate'
 import { failedEvaluation } from '../problem.js'
 import { codesBySystem, type CodesBySystem } from '../values/codes-by-system.js'
 import type { Code, Vocabulary } from '../values/value.js'
@@ -38,7 +38,7 @@ interface TerminologyOptions {
 
 /** Creates the terminology of an evaluation, which uses the terminology engines of a context. */
 export function createTerminology(ctx: OperationContext, { profiles: mode = 'fixed', pinned }: TerminologyOptions = {}): Terminology {
-  const pin = (vocabulary: Vocabulary): Vocabulary => ({ ...vocabulary, version: vocabulary.version ?? pinned?.(vocabulary.id) ?? null })
+  const pin = (vocabulary: Vocabulary): Vocabulary => ({ ...vocabulary, version: vocabulary.version ?? pinned?.of(vocabulary.id) ?? null })
   const profiles = createProfiles(ctx, mode)
   const valueSets = new Map<string, Vocabulary>()
   const systems = new Map<string, Vocabulary>()
@@ -76,7 +76,7 @@ export function createTerminology(ctx: OperationContext, { profiles: mode = 'fix
       const missing: string[] = []
       for (const [key, vocabulary] of valueSets) {
         if (codes.has(key)) continue
-        const found = await codesOf(ctx, vocabulary)
+        const found = await codesOf(ctx, vocabulary, pinned)
         if (found === undefined) missing.push(`value set ${quoted(canonicalOf(vocabulary))}`)
         else codes.set(key, found)
       }
@@ -142,11 +142,11 @@ function isSubsumed(
   return above !== undefined && below !== undefined && provider.hierarchy.isWithin(below, above)
 }
 
-async function codesOf(ctx: OperationContext, vocabulary: Vocabulary): Promise<Codes | undefined> {
+async function codesOf(ctx: OperationContext, vocabulary: Vocabulary, pinned: PinnedVersions | undefined): Promise<Codes | undefined> {
   ctx.authorize?.('read', 'ValueSet')
   const found = await ctx.content.resolve('ValueSet', vocabulary.id, vocabulary.version ?? undefined)
   if (found === undefined) return undefined
-  const codings = storedExpansion(found.resource) ?? listedConcepts(found.resource) ?? (await expandVocabulary(ctx, vocabulary))
+  const codings = storedExpansion(found.resource) ?? listedConcepts(found.resource) ?? (await expandVocabulary(ctx, vocabulary, pinned))
   return {
     bySystem: codesBySystem(codings),
     bare: new Set(codings.map(({ code }) => code)),
@@ -205,8 +205,14 @@ function listedConcepts(valueSet: ElmNode): readonly ListedCode[] | undefined {
   )
 }
 
-async function expandVocabulary(ctx: OperationContext, vocabulary: Vocabulary): Promise<readonly ListedCode[]> {
-  const { contains } = await expand(ctx, { url: canonicalOf(vocabulary), excludeNotForUI: true, excludeNested: true })
+async function expandVocabulary(
+  ctx: OperationContext,
+  vocabulary: Vocabulary,
+  pinned: PinnedVersions | undefined,
+): Promise<readonly ListedCode[]> {
+  const versions = pinned?.byUrl ?? new Map<string, string>()
+  const rules = versions.size === 0 ? undefined : { fallback: versions, valueSets: versions }
+  const { contains } = await expand(ctx, { url: canonicalOf(vocabulary), excludeNotForUI: true, excludeNested: true, rules })
   return contains
 }
 

@@ -1,4 +1,4 @@
-import { type Criterion, requirementConditions } from 'fhir-ops/internal/evaluate'
+import { pinnedVersions, requirementConditions, type Criterion } from 'fhir-ops/internal/evaluate'
 import { parseSearch } from 'fhir-ops/search'
 import type { Condition } from 'fhir-ops/storage'
 import type { SearchPair } from 'fhir-ops/internal/search'
@@ -76,13 +76,15 @@ async function decided(place: Place, node: ElmNode): Promise<Decision> {
   }
 }
 
+const NOT_PINNED = pinnedVersions([])
+
 interface Followed {
   readonly place: Place
   readonly node: ElmNode
 }
 
 function followed(place: Place, node: ElmNode): Followed | undefined {
-  const unit = unitOf({ loaded: place.loaded, url: undefined, pinned: () => undefined, dependsOn: new Set() }, node, place.unit)
+  const unit = unitOf({ loaded: place.loaded, url: undefined, pinned: NOT_PINNED, dependsOn: new Set() }, node, place.unit)
   const target = unit === undefined ? undefined : definedAs(unit, textAt(node, 'name') ?? '')
   return unit === undefined || target === undefined ? undefined : { place: { ...place, unit }, node: target }
 }

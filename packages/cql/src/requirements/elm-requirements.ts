@@ -1,14 +1,19 @@
 import type { TypeModel } from 'fhir-ops/fhirpath'
 import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
-import { mergedRequirements, type ParameterUse, type RequiredData, type Requirements } from 'fhir-ops/internal/evaluate'
+import {
+  mergedRequirements,
+  type ParameterUse,
+  type PinnedVersions,
+  type RequiredData,
+  type Requirements,
+} from 'fhir-ops/internal/evaluate'
 import type { Filter } from '../compile/compiler.js'
 import { filterOf } from '../compile/narrowing.js'
 import { isFunction } from '../elm/library.js'
 import { isNode, MAX_DEPTH, nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
 import { isSystem, resultTypeOf, statedType, SYSTEM, type TypeSpecifier } from '../elm/type-specifier.js'
 import type { LoadedLibrary } from '../libraries/content.js'
-import type { PinnedVersions } from '../libraries/pinned-versions.js'
 import { codingsOf, requirementOf, type Periods } from './retrieve-filters.js'
 import { canonicalOfRef, definedIn, definitionsOf, unitOf, unitOfElm, type References, type Section, type Unit } from './units.js'
 

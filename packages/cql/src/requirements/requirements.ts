@@ -1,12 +1,11 @@
 import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import { formatCanonical } from 'fhir-ops/internal/content'
-import { mergedRequirements, type RequirementScope, type Requirements } from 'fhir-ops/internal/evaluate'
+import { mergedRequirements, pinnedVersions, type RequirementScope, type Requirements } from 'fhir-ops/internal/evaluate'
 import type { TypeModel } from 'fhir-ops/fhirpath'
 import { libraryIn, publicDefinitions } from '../elm/library.js'
 import { textAt } from '../elm/node.js'
 import { loadLibrary } from '../libraries/content.js'
-import { pinnedVersions } from '../libraries/pinned-versions.js'
 import type { LibraryResource } from '../libraries/find-library.js'
 import { FHIRPATH_LANGUAGE } from '../measure/languages.js'
 import { expressionName, loadMeasure, namedDefinition, PERIOD } from '../measure/loaded-measure.js'
@@ -60,6 +59,12 @@ export async function measureRequirements(
   return { ...merged, parameters: parameters.filter(({ use }) => use === 'in') }
 }
 
+interface RequiredLibrary {
+  readonly resource: LibraryResource
+  readonly definitions: readonly string[] | undefined
+  readonly manifest: LibraryResource | undefined
+}
+
 /**
  * Computes the requirements of definitions of a Library.
  *
@@ -67,12 +72,21 @@ export async function measureRequirements(
  */
 export async function libraryRequirements(
   ctx: OperationContext,
-  { resource, definitions }: { readonly resource: LibraryResource; readonly definitions: readonly string[] | undefined },
+  { resource, definitions, manifest }: RequiredLibrary,
   { translator }: CqlLanguageOptions,
 ): Promise<Requirements> {
   const used: LibraryResource[] = []
-  const loaded = await loadLibrary({ ctx, translator, onLibrary: (library) => void used.push(library) }, resource)
-  const analysed = { loaded, url: textAt(resource, 'url'), pinned: pinnedVersions([used]), model: typesOf(ctx), periods: new Map() }
+  const loaded = await loadLibrary(
+    { ctx, translator, pinned: pinnedVersions([[manifest]]), onLibrary: (library) => void used.push(library) },
+    resource,
+  )
+  const analysed = {
+    loaded,
+    url: textAt(resource, 'url'),
+    pinned: pinnedVersions([[manifest], used]),
+    model: typesOf(ctx),
+    periods: new Map(),
+  }
   const found = elmRequirements(analysed, definitions ?? publicDefinitions(libraryIn(loaded.elm)))
   return { ...found, dependsOn: [canonicalOf(resource), ...found.dependsOn] }
 }

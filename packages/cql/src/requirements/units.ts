@@ -1,8 +1,8 @@
+import type { PinnedVersions } from 'fhir-ops/internal/evaluate'
 import { formatCanonical } from 'fhir-ops/internal/content'
 import { definitionsNamed, FHIR_HELPERS_LIBRARY, includedAs, libraryIn, type ElmSection } from '../elm/library.js'
 import { textAt, type ElmNode } from '../elm/node.js'
 import type { LoadedLibrary } from '../libraries/content.js'
-import type { PinnedVersions } from '../libraries/pinned-versions.js'
 
 /** An ELM library in which references are resolved. */
 export interface Unit {
@@ -38,7 +38,10 @@ export function unitOf(references: References, node: ElmNode, unit: Unit): Unit 
   const elm = references.loaded.includes.get(id)
   if (id === FHIR_HELPERS_LIBRARY || elm === undefined) return undefined
   const { url } = references
-  if (url !== undefined) references.dependsOn.add(formatCanonical(`${url.slice(0, url.lastIndexOf('/'))}/${id}`, version))
+  if (url !== undefined) {
+    const canonical = `${url.slice(0, url.lastIndexOf('/'))}/${id}`
+    references.dependsOn.add(formatCanonical(canonical, version ?? references.pinned.of(canonical)))
+  }
   return unitOfElm(elm)
 }
 
@@ -59,7 +62,7 @@ export function canonicalOfRef(
   const [def] = definedIn(unitOf(references, ref, unit), section, ref)
   const [id, version] = [textAt(def ?? {}, 'id'), textAt(def ?? {}, 'version')]
   if (id === undefined) return undefined
-  const canonical = formatCanonical(id, version ?? references.pinned(id))
+  const canonical = formatCanonical(id, version ?? references.pinned.of(id))
   references.dependsOn.add(canonical)
   return canonical
 }

@@ -10,6 +10,7 @@ import { canonicalOfMeasure, findMeasure } from '../find-measure.js'
 import { LANGUAGES, type RequiredData } from '../languages/index.js'
 import { searchOfSubjects, searchOptions } from '../languages/x-fhir-query/criterion-query.js'
 import { checkedPeriod, type Period } from '../period.js'
+import { manifestOf, pinnedVersions } from '../pinned-versions.js'
 import { reportSubject } from '../report.js'
 import { measureRequirements, type DataRequirementsOptions } from '../requirements/data-requirements.js'
 import { practitionerIdOf, subjectConditions, subjectOf, subjectTypeOf, type Subject } from '../subject.js'
@@ -29,6 +30,8 @@ export interface CollectDataInput {
   readonly practitioner?: string | undefined
   /** Only resources that were stored after this FHIR dateTime. */
   readonly lastReceivedOn?: string | undefined
+  /** As for `evaluateMeasure`: canonical of a Library that states versions of definitions. */
+  readonly manifest?: string | undefined
 }
 
 const INPUT = inputShape<CollectDataInput>({
@@ -38,6 +41,7 @@ const INPUT = inputShape<CollectDataInput>({
   subject: TEXT,
   practitioner: TEXT,
   lastReceivedOn: TEXT,
+  manifest: TEXT,
 })
 
 const OPTIONS = inputShape<DataRequirementsOptions>({ languages: LANGUAGES })
@@ -76,12 +80,13 @@ export async function collectData(
   checkInput(ctx, input, INPUT)
   checkOptions('collectData', OPTIONS, options)
   const period = checkedPeriod(input.periodStart, input.periodEnd)
-  const measure = await findMeasure(ctx, input.measure)
+  const manifest = await manifestOf(ctx, input.manifest)
+  const measure = await findMeasure(ctx, input.measure, pinnedVersions([[manifest]]))
   const subject = await subjectOf(ctx, input.subject, measure)
   const practitioner = input.practitioner === undefined ? undefined : await practitionerIdOf(ctx, input.practitioner, measure)
   const subjectType = subjectTypeOf(measure)
   const conditions = subjectConditions({ subjectType, subject, practitioner })
-  const { data } = await measureRequirements(ctx, { measure, period, bySubject: conditions.length > 0 }, options.languages)
+  const { data } = await measureRequirements(ctx, { measure, period, manifest, bySubject: conditions.length > 0 }, options.languages)
   return {
     id: ctx.newId(),
     date: ctx.now().toISOString(),

@@ -5,6 +5,7 @@ import { objectsAt, stringAt, type JsonObject } from '../../json/index.js'
 import { measureByCanonical } from '../find-measure.js'
 import { componentsOfGroup, compositeScoringOf, groupIdOf, notationOf, scoringOf, weightOf } from '../measure-extensions.js'
 import { MAX_POPULATIONS, planOf, type GroupPlan, type MeasurePlan, type Population } from '../measure-plan.js'
+import type { PinnedVersions } from '../pinned-versions.js'
 import { subjectTypeOf } from '../subject.js'
 
 /** How a composite measure combines its components (code system `composite-measure-scoring`). */
@@ -57,6 +58,7 @@ function isComposite(measure: JsonObject): boolean {
  * of type `composed-of`, and then the Measure is one composite, or by the extension `cqfm-component` of groups, each of which is a composite then.
  *
  * @param own The composite's own groups; those without populations are not components.
+ * @param pinned Versions of components that the composite leaves open.
  * @returns `undefined` for any other Measure.
  * @throws {OperationError} `definition-required` without a method, or with fewer than two components of a Measure; `definition-not-found` naming every
  *   component of a composite that does not exist; `definition-invalid` for a component that is a composite itself (so there are no cycles), has several
@@ -64,13 +66,18 @@ function isComposite(measure: JsonObject): boolean {
  *   methods and component scorings; `too-costly` for more than 100 components or 500 populations.
  * @see https://hl7.org/fhir/uv/cqm/composite-measures.html
  */
-export async function compositionOf(ctx: OperationContext, measure: JsonObject, own: MeasurePlan): Promise<Composition | undefined> {
+export async function compositionOf(
+  ctx: OperationContext,
+  measure: JsonObject,
+  own: MeasurePlan,
+  pinned?: PinnedVersions,
+): Promise<Composition | undefined> {
   const composed = composedGroups(measure, own)
   if (composed.length === 0 && !isComposite(measure)) return undefined
   const heads = own.groups.filter(({ populations }) => populations.length === 0)
   const composites: Composite[] = []
   for (const { named, ...asked } of composed.length > 0 ? composed : [wholeComposite(measure, heads)]) {
-    const found = await resolvedMeasures(ctx, measure, named)
+    const found = await resolvedMeasures(ctx, named, { composite: measure, pinned })
     const composing = { method: asked.method, composite: measure, own }
     const components = named.map((one, index) => componentOf(one, { ...composing, found: found[index] }))
     if (asked.method === 'weighted') checkWeights(components)
@@ -172,14 +179,14 @@ function namedComponent(artifact: JsonObject, path: string): NamedComponent {
 
 async function resolvedMeasures(
   ctx: OperationContext,
-  composite: JsonObject,
   named: readonly NamedComponent[],
+  { composite, pinned }: { readonly composite: JsonObject; readonly pinned: PinnedVersions | undefined },
 ): Promise<readonly (JsonObject | undefined)[]> {
   ctx.authorize?.('read', 'Measure')
   const known = new Map<string, JsonObject | undefined>()
   for (const { canonical } of named) {
     if (known.has(canonical)) continue
-    known.set(canonical, names(canonical, composite) ? composite : await measureByCanonical(ctx, canonical))
+    known.set(canonical, names(canonical, composite) ? composite : await measureByCanonical(ctx, canonical, pinned))
   }
   const missing = named.filter(({ canonical }) => known.get(canonical) === undefined)
   if (missing.length === 0) return named.map(({ canonical }) => known.get(canonical))

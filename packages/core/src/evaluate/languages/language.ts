@@ -42,6 +42,8 @@ export interface Scope {
   readonly continues?: boolean | undefined
   /** Values for parameters of the Measure's libraries, as a Parameters resource. */
   readonly parameters?: JsonObject | undefined
+  /** A Library that states the versions of definitions which the Measure leaves open. Only a language that `manifest` says so for gets it. */
+  readonly manifest?: JsonObject | undefined
   /** Data to report besides the populations, as far as it is in this language. */
   readonly supplements?: readonly Supplement[] | undefined
   /** Where results of subjects are kept; when absent, each evaluation is complete. A language that keeps none ignores it. */
@@ -103,7 +105,7 @@ export interface GroupCounts {
 export const NO_COUNTS: GroupCounts = { populations: [], strata: [] }
 
 /** The members of a scope that affect which data is read. */
-export interface RequirementScope extends Pick<Scope, 'groups' | 'measure' | 'period' | 'subjectType' | 'supplements'> {
+export interface RequirementScope extends Pick<Scope, 'groups' | 'manifest' | 'measure' | 'period' | 'subjectType' | 'supplements'> {
   /** Whether the data will be searched by subject. Criteria that find a subject's data in another way are refused then. */
   readonly bySubject?: boolean | undefined
 }
@@ -138,6 +140,8 @@ export interface CriteriaLanguage {
   readonly supplements?: boolean
   /** Whether it accepts values for parameters of libraries, and counts the results of their clauses. Default: as `supplements`. */
   readonly parameters?: boolean
+  /** Whether it uses the versions that a manifest states. Default false. */
+  readonly manifest?: boolean
   /** Whether it can evaluate a part of the subjects. Default false: the first part of a run counts for all then. */
   readonly divides?: boolean
   /**
@@ -158,7 +162,12 @@ export interface CriteriaLanguage {
    *
    * @throws {OperationError} 422 for a Library that cannot be evaluated; `parameter-value` for a definition that it does not have.
    */
-  readonly libraryRequirements?: (ctx: OperationContext, library: JsonObject, definitions?: readonly string[]) => Promise<Requirements>
+  readonly libraryRequirements?: (
+    ctx: OperationContext,
+    library: JsonObject,
+    definitions?: readonly string[],
+    manifest?: JsonObject,
+  ) => Promise<Requirements>
 }
 
 /** The check of the option `languages`. */

@@ -66,9 +66,14 @@ function countsIn({ groups, supplements, failures: all = [], failed, sums }: Mea
 }
 
 /** Identifies the evaluation, so that parts of other evaluations are not merged. */
-function nameOf({ measure, composition, scope: { period, subject, practitioner, parameters, continues }, type }: MeasureRun): string {
+function nameOf({
+  measure,
+  composition,
+  scope: { period, subject, practitioner, parameters, manifest, continues },
+  type,
+}: MeasureRun): string {
   const components = (composition?.composites ?? []).flatMap((composite) => composite.components.map((component) => component.measure))
-  const all = JSON.stringify([measure, components, subject, practitioner, parameters, continues])
+  const all = JSON.stringify([measure, components, subject, practitioner, parameters, manifest, continues])
   return `${canonicalOfMeasure(measure)}, ${period.start} to ${period.end}, ${type} (${hashOf(all).toString(16)})`
 }
 

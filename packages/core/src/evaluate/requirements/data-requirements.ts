@@ -4,7 +4,7 @@ import { checkResult, OperationError } from '../../errors/index.js'
 import { checkInput, checkOptions, inputShape, listOf, OBJECT, TEXT } from '../../input/index.js'
 import { isObject, type JsonObject } from '../../json/index.js'
 import { compositionOf } from '../composite/composite-plan.js'
-import { countedMeasures, groupsByLanguage } from '../counts.js'
+import { checkManifest, countedMeasures, groupsByLanguage } from '../counts.js'
 import { canonicalOfMeasure, findMeasure } from '../find-measure.js'
 import {
   CRITERIA_LANGUAGES,
@@ -17,6 +17,7 @@ import {
 } from '../languages/index.js'
 import { planOf } from '../measure-plan.js'
 import { checkedPeriod } from '../period.js'
+import { manifestOf, pinnedVersions } from '../pinned-versions.js'
 import { subjectTypeOf } from '../subject.js'
 
 /** The input of `dataRequirements`: a Measure over a period, or a Library. */
@@ -31,6 +32,8 @@ export interface DataRequirementsInput {
   readonly periodEnd?: string | undefined
   /** Names of the Library's definitions to evaluate. Default: all public ones. */
   readonly definitions?: readonly string[] | undefined
+  /** Canonical of a Library that states the versions of libraries, value sets, code systems and Measures which others leave open. Default: their newest. */
+  readonly manifest?: string | undefined
 }
 
 const INPUT = inputShape<DataRequirementsInput>({
@@ -39,6 +42,7 @@ const INPUT = inputShape<DataRequirementsInput>({
   periodStart: TEXT,
   periodEnd: TEXT,
   definitions: listOf(TEXT),
+  manifest: TEXT,
 })
 
 /** Options of `dataRequirements`. */
@@ -80,29 +84,37 @@ export async function dataRequirements(
   checkInput(ctx, input, INPUT)
   checkpoint(ctx)
   checkOptions('dataRequirements', OPTIONS, options)
-  const { library, measure } = input
+  const { library, measure, definitions } = input
   if ((library === undefined) === (measure === undefined))
     throw new OperationError('parameter-required', 'Either a Measure or a Library is needed.', { expression: ['measure'] })
   const languages = options.languages ?? []
-  if (isObject(library)) return mergedRequirements([await ofLibrary(ctx, library, { languages, definitions: input.definitions })])
-  if (input.definitions !== undefined)
+  const manifest = await manifestOf(ctx, input.manifest)
+  if (isObject(library)) return mergedRequirements([await ofLibrary(ctx, library, { languages, definitions, manifest })])
+  if (definitions !== undefined)
     throw new OperationError('parameter-invalid', 'Definitions can be named for a Library only.', { expression: ['definitions'] })
   const period = checkedPeriod(required('periodStart', input.periodStart), required('periodEnd', input.periodEnd))
-  return await measureRequirements(ctx, { measure: await findMeasure(ctx, measure ?? ''), period }, languages)
+  const found = await findMeasure(ctx, measure ?? '', pinnedVersions([[manifest]]))
+  return await measureRequirements(ctx, { measure: found, period, manifest }, languages)
+}
+
+interface LibraryScope {
+  readonly languages: readonly CriteriaLanguage[]
+  readonly definitions: readonly string[] | undefined
+  readonly manifest: JsonObject | undefined
 }
 
 async function ofLibrary(
   ctx: OperationContext,
   library: JsonObject,
-  { languages, definitions }: { readonly languages: readonly CriteriaLanguage[]; readonly definitions: readonly string[] | undefined },
+  { languages, definitions, manifest }: LibraryScope,
 ): Promise<DataRequirementsResult> {
   const language = languages.find(({ libraryRequirements }) => libraryRequirements !== undefined)
-  if (language?.libraryRequirements !== undefined) return await language.libraryRequirements(ctx, library, definitions)
+  if (language?.libraryRequirements !== undefined) return await language.libraryRequirements(ctx, library, definitions, manifest)
   throw new OperationError('not-supported', 'No criteria language is set up that knows libraries.')
 }
 
 /** A Measure whose data requirements are determined. */
-interface RequiredMeasure extends Pick<RequirementScope, 'bySubject' | 'period'> {
+interface RequiredMeasure extends Pick<RequirementScope, 'bySubject' | 'manifest' | 'period'> {
   readonly measure: JsonObject
 }
 
@@ -113,12 +125,13 @@ interface RequiredMeasure extends Pick<RequirementScope, 'bySubject' | 'period'>
  */
 export async function measureRequirements(
   ctx: OperationContext,
-  { measure, period, bySubject }: RequiredMeasure,
+  { measure, period, bySubject, manifest }: RequiredMeasure,
   languages: readonly CriteriaLanguage[] = [],
 ): Promise<DataRequirementsResult> {
   const plan = planOf(measure)
-  const composition = await compositionOf(ctx, measure, plan)
+  const composition = await compositionOf(ctx, measure, plan, pinnedVersions([[manifest]]))
   const counted = countedMeasures({ measure, plan, composition }, [...CRITERIA_LANGUAGES, ...languages])
+  checkManifest(manifest, counted)
   const found: DataRequirementsResult[] = []
   for (const one of counted) {
     if (one.measure !== measure) found.push({ data: [], parameters: [], dependsOn: [canonicalOfMeasure(one.measure)] })
@@ -126,7 +139,7 @@ export async function measureRequirements(
     for (const { language, ...own } of groupsByLanguage(one)) {
       if (language.requirements === undefined)
         throw new OperationError('not-supported', `Criteria in ${language.names.join(', ')} do not say what data they look at.`)
-      found.push(await language.requirements(ctx, { ...own, period, bySubject, subjectType }))
+      found.push(await language.requirements(ctx, { ...own, period, bySubject, subjectType, manifest }))
     }
   }
   return mergedRequirements(found)
