@@ -50,6 +50,20 @@ describe('a lookup', () => {
   })
 
   it.each([
+    [['lang.de'], 'Katze'],
+    [['lang.DE', 'legs'], 'Katze'],
+    [['lang.de', 'lang.fr'], 'Katze Chat'],
+    [['lang.en'], 'Cat'],
+    [['lang.en-GB'], ''],
+    [['lang.de', 'designation'], 'Cat Katze Chat'],
+    [['lang.de', '*'], 'Cat Katze Chat'],
+    [['legs'], 'Cat Katze Chat'],
+  ])('of the properties %j gives these designations: %s', async (properties, values) => {
+    const { designations } = await lookup(ctx, { system, code: 'cat', properties })
+    expect(designations.map(({ value }) => value).join(' ')).toBe(values)
+  })
+
+  it.each([
     [{ system, code: 'cow' }, 'not-found'],
     [{ system, code: '__proto__' }, 'not-found'],
     [{ system: cs('gone'), code: 'cat' }, 'not-found'],

@@ -19,6 +19,7 @@ import { objectsAt, stringAt, ownCopy } from '../json/index.js'
 import {
   agreedSystem,
   conceptTexts,
+  languageFit,
   languageStep,
   languagesFor,
   neededConcept,
@@ -44,7 +45,10 @@ export type LookupInput = CodeOrCoding & LookupOptions
 
 /** Options of a lookup. */
 export interface LookupOptions extends AskedLanguages, ExplainOption {
-  /** Properties to return, `*` for all. Default: only those that every concept has. */
+  /**
+   * Properties to return, `*` for all. Default: only those that every concept has. `lang.X` restricts the designations to the language X, unless `*` or
+   * `designation` is among them.
+   */
   readonly properties?: readonly string[] | undefined
   /** Canonicals of supplements that must be used. */
   readonly useSupplement?: readonly string[] | undefined
@@ -111,7 +115,7 @@ async function lookedUp(ctx: OperationContext, input: LookupInput): Promise<Look
     ...(shown !== undefined && { display: shown.value }),
     ...(definition !== undefined && { definition }),
     abstract: provider.status(concept).abstract,
-    designations: inOrder(texts.filter(isDesignation), shown),
+    designations: inOrder(texts.filter(isDesignation).filter(inAskedLanguages(input.properties ?? [])), shown),
     properties: await conceptProperties(scope.pace, { provider, concept, asked: input.properties ?? [] }),
     supplements: provider.supplements,
   }
@@ -140,6 +144,15 @@ function explainText(explain: Explain, input: LookupInput, { languages, shown }:
 function isDesignation({ main, language, minor, outdated }: ConceptText): boolean {
   if (minor === true && outdated !== undefined) return false
   return !main || language !== undefined
+}
+
+const OF_LANGUAGE = 'lang.'
+
+/** Tests designations by the properties `lang.X`, each of which asks for those in a language and its regions; without any, all are returned. */
+function inAskedLanguages(properties: readonly string[]): (text: ConceptText) => boolean {
+  const asked = properties.flatMap((name) => (name.startsWith(OF_LANGUAGE) ? [name.slice(OF_LANGUAGE.length).toLowerCase()] : []))
+  if (asked.length === 0 || properties.some((name) => name === '*' || name === 'designation')) return () => true
+  return ({ language, dialects = [] }) => [language ?? '', ...dialects].some((own) => asked.some((one) => (languageFit(one, own) ?? 2) < 2))
 }
 
 /** Sorts designations where one is unambiguous: the display shown, then unambiguous names, then the others. Otherwise keeps their order. */

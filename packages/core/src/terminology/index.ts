@@ -24,7 +24,7 @@ export { nearestOf, type Candidate, type NearItem, explainUnknownCode, MOST_NEAR
 export { listable, readySet, testedSet, type FilterOperator } from './filter/concept-set.js'
 export { writtenCode } from './filter/filter-property.js'
 export { isElementList, isText, wrongMember, type ElementShape } from './element-shape.js'
-export { isWanted, languageList, type LanguageList } from './languages.js'
+export { isWanted, languageFit, languageList, type LanguageList } from './languages.js'
 export { escaped, escapedWhole, MESSAGES, messageText, type MessageId, type MessageRow, type MessageValues, refusal } from './messages.js'
 export {
   demandedSupplements,

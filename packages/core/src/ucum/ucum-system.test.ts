@@ -48,6 +48,17 @@ describe('units of measure', () => {
   })
 
   it.each([
+    ['mg', ['mg', 'MG', '(milligram)', 'milligram', 'Milligram']],
+    ['mg/dL', ['(milligram) / (deciliter)', 'milligram per deciliter']],
+    ['s', ['second', '(second - time)']],
+    ['[IU]/mL', ['international unit per milliliter']],
+  ])('%s has these displays: %j', async (code, displays) => {
+    for (const display of displays)
+      expect(await validateCodeInSystem(ctx, { system: UCUM, code, display }), display).toMatchObject({ result: true, issues: [] })
+    expect(await validateCodeInSystem(ctx, { system: UCUM, code, display: 'mile' })).toMatchObject({ result: false })
+  })
+
+  it.each([
     ['kgXX', "The unit 'kgXX' is unknown at character 1"],
     ['mg/foot', "The unit 'foot' is unknown at character 4"],
     ['mg/', 'Its parts do not make a unit'],

@@ -19,7 +19,7 @@ const BASE_UNITS: ReadonlyMap<string, string> = new Map([
 
 /**
  * Units of measure (`http://unitsofmeasure.org`), based on `@lhncbc/ucum-lhc`, which the caller passes: `ucum(UcumLhcUtils.getInstance())`. A code is its
- * own display; the names of its parts are a designation, its base units the property `canonical`. Filters: `canonical` (`=` a unit, `in` units separated
+ * own display; the names of its parts are designations, its base units the property `canonical`. Filters: `canonical` (`=` a unit, `in` units separated
  * by commas), and `property =` a property that a base unit measures, such as `mass`. Value sets: `http://unitsofmeasure.org/vs` of all units, and
  * `http://unitsofmeasure.org/vs/<unit>` of the units comparable with a unit. Where codes have to be listed, those of the value set of common units are.
  *
@@ -76,7 +76,9 @@ function keptUnits(library: UcumLibrary): (code: string) => Unit {
     const { status, unitToExp } = library.convertToBaseUnits(reader.plain(code), 1)
     const canonical = status === 'succeeded' && unitToExp !== undefined ? baseUnits(unitToExp) : undefined
     const property = canonical !== undefined && { property: [{ code: 'canonical', valueString: canonical }] }
-    return { canonical, concept: { code, display: code, designation: [{ language: 'en', value: reader.nameOf(code) }], ...property } }
+    const names = [reader.nameOf(code), reader.plainNameOf(code)].filter((name) => name !== undefined && name !== code)
+    const designation = names.map((value) => ({ language: 'en', value }))
+    return { canonical, concept: { code, display: code, designation, ...property } }
   }
   return (code) => {
     const known = kept.get(code)

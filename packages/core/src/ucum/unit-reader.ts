@@ -4,6 +4,8 @@ interface UnitReader {
   wrongIn(code: string): string | undefined
   /** The names of the parts of a valid code: `(milligram) / (deciliter)`. */
   nameOf(code: string): string
+  /** The name of a unit, or of one unit per another, as people write it: `milligram per deciliter`; `undefined` for any other code. */
+  plainNameOf(code: string): string | undefined
   /** The code without annotations, which have no meaning; `1` if nothing else is left. */
   plain(code: string): string
 }
@@ -36,6 +38,7 @@ export function unitReader(library: UcumLibrary): UnitReader {
   return {
     wrongIn,
     nameOf: (code) => nameOf(unitTokens(code) ?? [], symbolName),
+    plainNameOf: (code) => plainNameOf(unitTokens(code) ?? [], symbolName),
     plain: (code) => withoutAnnotations(unitTokens(code) ?? []),
   }
 }
@@ -74,6 +77,16 @@ function nameOf(tokens: readonly UnitToken[], symbolName: (symbol: string) => st
     return exponent === undefined ? `(${symbolName(text)})` : `(${symbolName(text)} ^ ${exponent})`
   })
   return texts.join('').trim()
+}
+
+function plainNameOf([unit, operator, per, ...others]: readonly UnitToken[], symbolName: (symbol: string) => string): string | undefined {
+  // The library adds the quantity where a name is ambiguous: `second - time`.
+  const nameIn = (token: UnitToken | undefined): string | undefined =>
+    token?.kind === 'unit' && token.exponent === undefined ? symbolName(token.text).replace(/ - .*$/, '') : undefined
+  const first = nameIn(unit)
+  if (first === undefined || operator === undefined) return first
+  const second = nameIn(per)
+  return operator.text === '/' && second !== undefined && others.length === 0 ? `${first} per ${second}` : undefined
 }
 
 /** A token of a UCUM code, with its position. */

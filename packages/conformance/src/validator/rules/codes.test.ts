@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from 'fhir-ops/internal/json'
-import { findingsOf, issuesOf } from './findings-of.js'
+import { findingsOf, issuesOf, validated } from './findings-of.js'
 import { profileOn } from './profile-on.js'
 
 const basic = (coding: JsonObject): JsonObject => ({ resourceType: 'Basic', code: { coding: [coding] } })
@@ -181,6 +181,18 @@ describe('the value set of a profile', () => {
     expect(await findingsOf(claiming({ code: 'A', display: 'Our A' }), definitions, /^(display|code-)/)).toEqual([
       'information code-case Basic.code.coding[0].code',
     ])
+  })
+
+  test.each([
+    [{}, 'X', "valid displays: 'Our A', 'Unser A', 'A'."],
+    [{ language: 'en' }, 'X', "valid displays: 'Our A', 'Unser A'."],
+    [{ language: 'en' }, 'A', undefined],
+    [{ concept: [{ code: 'a' }] }, 'X', "valid displays: 'Our A', 'Unser A'."],
+  ])('gives displays that a finding about a wrong one names: in the code system %j, %s', async (members, display, expected) => {
+    const resource = { ...claiming({ code: 'a', display }), language: 'fr' }
+    const { findings } = await validated(resource, [{ ...system, ...members }, listing, elsewhere])
+    const wrong = findings.filter(({ kind }) => kind === 'display-wrong').map(({ text }) => text)
+    expect(wrong).toEqual(expected === undefined ? [] : [expect.stringContaining(expected)])
   })
 
   const NOT_IN = ['error code-not-in-value-set Basic.code']

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { JsonObject } from 'fhir-ops/internal/json'
 import { createContext, forRequest, type ValidationPolicy } from 'fhir-ops/context'
 import { memoryStorage } from 'fhir-ops/memory'
-import { validate, type Finding } from 'fhir-ops/validate'
+import { validate, type Finding, type ValidateResult } from 'fhir-ops/validate'
 import { r4 } from '@fhir-ops/r4'
 
 /** Adds a test of what is said of a resource, with definitions; its name has the messages of HL7's validator that it is about. */
@@ -34,10 +34,15 @@ export async function findingsOf(
 
 /** As `findingsOf`, with the issue type: `severity|code kind expression`. */
 export async function issuesOf(resource: JsonObject, definitions: readonly JsonObject[], kinds: RegExp): Promise<readonly string[]> {
-  const { findings } = await validate(forRequest(ctx, { resources: definitions }), { resource: JSON.stringify(resource) })
+  const { findings } = await validated(resource, definitions)
   return findings
     .filter(({ kind }) => kinds.test(kind))
     .map(({ severity, code, kind, expression = '' }) => `${severity}|${code} ${kind} ${expression}`)
+}
+
+/** Validates a resource with some definitions. */
+export async function validated(resource: JsonObject, definitions: readonly JsonObject[]): Promise<ValidateResult> {
+  return validate(forRequest(ctx, { resources: definitions }), { resource: JSON.stringify(resource) })
 }
 
 function shown({ severity, kind, expression }: Finding): string {

@@ -2,7 +2,7 @@ import { objectsAt, stringAt, type JsonObject } from '../../json/index.js'
 import { ascendingBitmap, rangeBitmap, testedBitmap, type Bitmap } from '../../bits/index.js'
 import { finished, sharedWork, type Work } from '../../work/index.js'
 import type { ConceptStatus, ConceptIndex, ConceptSource } from '../../code-system/index.js'
-import { propertyText } from './concept-properties.js'
+import { filterTexts } from './concept-properties.js'
 import { textIndex } from './text-index.js'
 
 /** The concepts to index. */
@@ -78,14 +78,13 @@ function* columnOf(property: string, size: number, sources: Indexed['sources']):
   return column
 }
 
-/** Returns the values of a property of a concept, as text. */
+/** Returns the values of a property of a concept, as filters compare them. */
 export function propertyTexts(sources: readonly ConceptSource[], property: string): readonly string[] {
   const texts: string[] = []
   for (const { concept } of sources) {
     if (concept['property'] === undefined) continue
     for (const item of objectsAt(concept, 'property')) {
-      const text = item['code'] === property ? propertyText(item) : undefined
-      if (text !== undefined) texts.push(text)
+      if (item['code'] === property) texts.push(...filterTexts(item))
     }
   }
   return texts

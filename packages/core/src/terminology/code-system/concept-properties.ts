@@ -73,7 +73,15 @@ export function propertyValue(property: JsonObject): readonly [string, unknown] 
   return choice === undefined ? undefined : [choice, property[choice]]
 }
 
-/** Returns the value as filters compare it: the text of a primitive, the code of a Coding. */
+/** Returns the texts that filters compare with a value: a Coding by its code, and by system and code in the form of a token (`system|code`). */
+export function filterTexts(property: JsonObject): readonly string[] {
+  const text = propertyText(property)
+  if (text === undefined) return []
+  const coding = property['valueCoding']
+  return isObject(coding) ? [text, `${stringAt(coding, 'system') ?? ''}|${text}`] : [text]
+}
+
+/** Returns the value as text: that of a primitive, the code of a Coding. */
 export function propertyText(property: JsonObject): string | undefined {
   const value = propertyValue(property)?.[1]
   if (isObject(value)) return stringAt(value, 'code')

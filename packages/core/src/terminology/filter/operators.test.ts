@@ -126,6 +126,26 @@ it.each([
   expect(codes(providerOf(codeSystem('renamed', concept, { property: declared })), { property, op, value })).toBe(expected)
 })
 
+it.each([
+  ['=', 'p1', 'a b c'],
+  ['=', 'http://x|p1', 'a'],
+  ['=', '|p1', 'c'],
+  ['in', 'http://y|p1, |p1', 'b c'],
+  ['not-in', 'http://x|p1', 'b c d'],
+  ['regex', 'http://.*\\|p1', 'a b'],
+  ['exists', 'true', 'a b c'],
+])('%s %s compares a Coding by its code, or by system and code', (op, value, expected) => {
+  const part = (code: string, system?: string): JsonObject => ({ code: 'part', valueCoding: { ...(system !== undefined && { system }), code } })
+  const concept = [
+    { code: 'a', property: [part('p1', 'http://x')] },
+    { code: 'b', property: [part('p1', 'http://y')] },
+    { code: 'c', property: [part('p1')] },
+    { code: 'd' },
+  ]
+  const coded = providerOf(codeSystem('coded', concept, { property: [{ code: 'part', type: 'Coding' }] }))
+  expect(codes(coded, { property: 'part', op, value })).toBe(expected)
+})
+
 it('by a defined property asks for what concepts state where the system declares it', () => {
   const concept = [{ code: 'a', property: [{ code: 'inactive', valueBoolean: false }] }, { code: 'b' }]
   const declared = providerOf(codeSystem('declared', concept, { property: [{ code: 'inactive', type: 'boolean' }] }))

@@ -43,9 +43,15 @@ export function checkDisplay(run: Run, node: FhirNode, { display, concept, provi
   const fitting = language === undefined ? texts : textsIn(texts, language)
   const name = quoted(provider.code(concept))
   const found = fitting.find(({ value }) => isSame(value, display))
-  if (found !== undefined) noteOutdated(run, node, { found, name })
-  else if (displaysInLists(run, node, rules).some((text) => isSame(text, display))) return
-  else if (fitting.length > 0) reportWrong(run, node, { display, name, texts: fitting })
+  if (found !== undefined) {
+    noteOutdated(run, node, { found, name })
+    return
+  }
+  const listed = displaysInLists(run, node, rules)
+  if (listed.some((text) => isSame(text, display))) return
+  const valid = [...listed, ...fitting.map(({ value }) => value)]
+  const isMain = fitting.length === 0 && texts.some(({ main, value }) => main && isSame(value, display))
+  if (valid.length > 0 && !isMain) reportWrong(run, node, { display, name, valid })
   else checkDefault(run, node, { display, name, texts, language: language ?? '' })
 }
 
@@ -65,19 +71,23 @@ interface NamedDisplay {
   readonly display: string
   /** The code, quoted. */
   readonly name: string
-  readonly texts: readonly ConceptText[]
 }
 
-function reportWrong(run: Run, node: FhirNode, { display, name, texts }: NamedDisplay): void {
-  const valid = texts.slice(0, 5).map(({ value }) => quoted(value))
+function reportWrong(run: Run, node: FhirNode, { display, name, valid }: NamedDisplay & { valid: readonly string[] }): void {
+  const texts = [...new Set(valid)].slice(0, 5).map(quoted)
   run.findings.report(DISPLAY_WRONG, node, {
-    text: `Wrong display name ${quoted(display)} for ${name}; valid displays: ${valid.join(', ')}.`,
+    text: `Wrong display name ${quoted(display)} for ${name}; valid displays: ${texts.join(', ')}.`,
     at: 'display',
   })
 }
 
+interface DisplayWithoutFit extends NamedDisplay {
+  readonly texts: readonly ConceptText[]
+  readonly language: string
+}
+
 /** If the code system has no display in the language, its main display is accepted. */
-function checkDefault(run: Run, node: FhirNode, { display, name, texts, language }: NamedDisplay & { language: string }): void {
+function checkDefault(run: Run, node: FhirNode, { display, name, texts, language }: DisplayWithoutFit): void {
   const main = texts.find((text) => text.main)?.value
   if (texts.length === 0) {
     const text = `The code system has no display for ${name}, so ${quoted(display)} is not checked.`
