@@ -10,6 +10,7 @@ describe('a list of languages', () => {
     ['en, en-AU; q=0.4', ['en', 'en-au'], false],
     ['fr;q=0.5,de;q=0.9,it;q=0', ['de', 'fr'], false],
     ['*', [], false],
+    ['en,,de,', ['en', 'de'], false],
   ])('%j asks for %j', (text, tags, only) => {
     expect(languageList(text)).toMatchObject({ text, tags, less: [], only })
   })
@@ -23,7 +24,7 @@ describe('a list of languages', () => {
     expect(languageList(text)).toMatchObject({ tags, less })
   })
 
-  it.each(['-', '', 'de;', 'de;q=2', 'a b', 'en,,de', 'x'.repeat(9)])('%j is none', (text) => {
+  it.each(['-', '', 'de;', 'de;q=2', 'a b', ',', 'x'.repeat(9)])('%j is none', (text) => {
     expect(languageList(text)).toBeUndefined()
   })
 

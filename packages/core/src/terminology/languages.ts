@@ -23,9 +23,11 @@ const RANGE = /^(\*|[a-z]{1,8}(?:-[a-z0-9]{1,8})*)(?:\s*;\s*q\s*=\s*([01](?:\.\d
  * @see https://www.rfc-editor.org/rfc/rfc9110#name-accept-language
  */
 export function languageList(text: string): LanguageList | undefined {
-  const ranges = text.split(',').map((item) => RANGE.exec(item.trim()))
+  const items = text.split(',').map((item) => item.trim())
+  // A recipient must ignore empty elements (RFC 9110, section 5.6.1.2).
+  const ranges = items.filter((item) => item !== '').map((item) => RANGE.exec(item))
   const read = ranges.flatMap((match) => (match === null ? [] : [{ tag: match[1] ?? '', weight: Number(match[2] ?? 1) }]))
-  if (read.length < ranges.length) return undefined
+  if (read.length < ranges.length || read.length === 0) return undefined
   const others = read.find(({ tag }) => tag === '*')?.weight
   const named = read.filter(({ tag }) => tag !== '*').sort((a, b) => b.weight - a.weight)
   const isLess = ({ weight }: { readonly weight: number }): boolean => others !== undefined && weight < others

@@ -232,6 +232,12 @@ describe('a coding', () => {
       true,
       ['warning Display_Name_for__should_be_one_of__instead_of Coding.display'],
     ],
+    [
+      { name: 'mode', valueString: 'lenient-display-validation' },
+      { code: 'cat', display: 'Dog' },
+      true,
+      ['warning Display_Name_for__should_be_one_of__instead_of Coding.display'],
+    ],
     [{ name: 'valueset-membership-only', valueBoolean: true }, { code: 'cat', display: 'Dog' }, true, []],
     [{ name: 'abstract', valueBoolean: false }, { code: 'animal' }, false, ['error ABSTRACT_CODE_NOT_ALLOWED Coding.code', NOT_IN]],
     [

@@ -85,7 +85,7 @@ function readOptions(request: OperationRequest, reader: ParameterReader): LooseC
   reader.refuse('date')
   return {
     ...readCode(reader),
-    lenientDisplay: reader.boolean('lenient-display-validation'),
+    lenientDisplay: readLenience(reader),
     abstract: reader.boolean('abstract'),
     activeOnly: reader.boolean('activeOnly'),
     useSupplement: reader.texts('useSupplement'),
@@ -93,6 +93,15 @@ function readOptions(request: OperationRequest, reader: ParameterReader): LooseC
     rules: readVersionRules(reader),
     explain: reader.boolean('_explain'),
   }
+}
+
+const LENIENT = 'lenient-display-validation'
+
+/** HL7's clients send it as the value of `mode` too. @throws {OperationError} `parameter-unsupported` for another mode. */
+function readLenience(reader: ParameterReader): boolean | undefined {
+  const [stated, mode] = [reader.boolean(LENIENT), reader.text('mode')]
+  if (mode !== undefined && mode !== LENIENT) reader.refuse('mode')
+  return stated ?? (mode === undefined ? undefined : true)
 }
 
 /** `system`, `systemVersion` and `display` belong to `code`; with a coding they are ignored. */
@@ -127,7 +136,7 @@ export async function runBatch(base: OperationContext, request: OperationRequest
 /** Allowed parameters besides the validations: all that validations read. They apply to each validation without its own. */
 const SHARED: ReadonlySet<string> = new Set(
   `url valueSet valueSetVersion codeSystem version context code system systemVersion display coding codeableConcept date inferSystem implySystem
-  valueset-membership-only lenient-display-validation abstract activeOnly useSupplement displayLanguage force-system-version
+  valueset-membership-only lenient-display-validation mode abstract activeOnly useSupplement displayLanguage force-system-version
   check-system-version system-version default-valueset-version force-valueset-version check-valueset-version tx-resource _explain`.split(
     /\s+/,
   ),
