@@ -33,7 +33,7 @@ const storage = memoryStorage([{ ...limited, id: 'rare-unit' }], { indexer })
 it('names units', async () => {
   const ctx = createContext({ storage, codeSystems: [unitsOfMeasure()] })
   expect(await lookup(ctx, { system: 'http://unitsofmeasure.org', code: 'mg/dL' })).toMatchObject({
-    designations: [{}, { value: '(milligram) / (deciliter)' }],
+    designations: [{}, { value: '(milligram) / (deciliter)' }, { value: 'milligram per deciliter' }],
   })
 })
 

@@ -31,6 +31,7 @@ function lazyLibrary(): UcumLibrary {
   const loaded = (): UcumLibrary => (library ??= load(path))
   return {
     validateUnitString: (code) => loaded().validateUnitString(code),
+    getSpecifiedUnit: (code, purpose) => loaded().getSpecifiedUnit(code, purpose),
     convertToBaseUnits: (code, amount) => loaded().convertToBaseUnits(code, amount),
     convertUnitTo: (from, amount, to) => loaded().convertUnitTo(from, amount, to),
   }

@@ -39,6 +39,10 @@ describe('units of measure', () => {
     ['kg/(m2.s)', '(kilogram) / ((meter ^ 2) * (second - time))', 'g.m-2.s-1'],
     ['mm[Hg]', '(millimeter of mercury)', 'g.m-1.s-2'],
     ['%', '(%)', '1'],
+    ['cd', '(candela)', 'cd'],
+    ['ph', '(phot)', 'cd.m-2.rad2'],
+    ['dag', '(dekagram)', 'g'],
+    ['k[IU]', '(kilointernational unit - arbitrary)', undefined],
     ['[IU]/mL', '(international unit - arbitrary) / (milliliter)', undefined],
   ])('%s is %s, in base units %s', async (code, name, canonical) => {
     const found = await lookup(ctx, { system: UCUM, code, properties: ['canonical'] })
@@ -65,7 +69,12 @@ describe('units of measure', () => {
     ['m//s', 'Its parts do not make a unit'],
     ['(m', 'Its parts do not make a unit'],
     ['m{a', 'A bracket or brace does not end'],
-    ['{a}m', 'Its parts do not make a unit'],
+    ['{a}m', "After an annotation, an operator was expected, but there is 'm' at character 4"],
+    ['m{a}2', "After an annotation, an operator was expected, but there is '2' at character 5"],
+    ['kmin', "The unit 'kmin' has a prefix, which its unit does not take, at character 1"],
+    ['mg/mwk', "The unit 'mwk' has a prefix, which its unit does not take, at character 4"],
+    ['k[in_i]', "The unit 'k[in_i]' has a prefix, which its unit does not take, at character 1"],
+    ['da', "The unit 'da' has a prefix, which its unit does not take, at character 1"],
     ['2mg', "The unit '2mg' is unknown at character 1"],
     ['m g', "The unit 'm g' is unknown at character 1"],
     ['m/constructor', "The unit 'constructor' is unknown at character 3"],
@@ -140,6 +149,7 @@ describe('units of measure', () => {
     const validateUnitString = vi.fn(library.validateUnitString.bind(library))
     const units = ucum({
       validateUnitString,
+      getSpecifiedUnit: library.getSpecifiedUnit.bind(library),
       convertToBaseUnits: library.convertToBaseUnits.bind(library),
       convertUnitTo: library.convertUnitTo.bind(library),
     })

@@ -25,11 +25,23 @@ export function unitReader(library: UcumLibrary): UnitReader {
     const { status, ucumCode, unit } = library.validateUnitString(code)
     return status === 'valid' && ucumCode === code && typeof unit?.code === 'string'
   }
+  const nameIn = (symbol: string): unknown => library.validateUnitString(symbol).unit?.name
+  const misusesPrefix = (symbol: string): boolean =>
+    [...PREFIXES].some(([prefix, name]) => {
+      const unit = symbol.slice(prefix.length)
+      // The name tells a prefix from a symbol that only begins like one: `cd` is a candela, not a centiday.
+      const isPrefixed = symbol.startsWith(prefix) && isUnit(unit) && nameIn(symbol) === `${name}${String(nameIn(unit) ?? '')}`
+      return isPrefixed && !isMetric(unit)
+    })
+  const isMetric = (symbol: string): boolean => {
+    const { unit } = library.getSpecifiedUnit(symbol, 'validate')
+    return unit?.isMetric_ === true || unit?.isBase_ === true
+  }
   const wrongIn = (code: string): string | undefined => {
     const tokens = code.length > MAX_LENGTH ? undefined : unitTokens(code)
     if (tokens === undefined)
       return code.length > MAX_LENGTH ? `It is longer than ${MAX_LENGTH} characters` : 'A bracket or brace does not end'
-    return unknownPart(tokens, isUnit) ?? (isUnit(withoutAnnotations(tokens)) ? undefined : 'Its parts do not make a unit')
+    return unknownPart(tokens, { isUnit, misusesPrefix }) ?? (isUnit(withoutAnnotations(tokens)) ? undefined : 'Its parts do not make a unit')
   }
   const symbolName = (symbol: string): string => {
     const name = library.validateUnitString(symbol).unit?.name
@@ -43,12 +55,31 @@ export function unitReader(library: UcumLibrary): UnitReader {
   }
 }
 
-function unknownPart(tokens: readonly UnitToken[], isUnit: (code: string) => boolean): string | undefined {
+/** Prefixes with the names that the library gives to them. */
+const PREFIXES: ReadonlyMap<string, string> = new Map(
+  `Y:yotta Z:zetta E:exa P:peta T:tera G:giga M:mega k:kilo h:hecto da:deka d:deci c:centi m:milli u:micro n:nano p:pico f:femto a:atto z:zepto
+  y:yocto Ki:kibi Mi:mebi Gi:gibi Ti:tebi`
+    .split(/\s+/)
+    .map((entry): [string, string] => [entry.slice(0, entry.indexOf(':')), entry.slice(entry.indexOf(':') + 1)]),
+)
+
+interface UnitTests {
+  readonly isUnit: (code: string) => boolean
+  /** True for a prefix before a unit that is not metric, which the library takes. @see https://ucum.org/ucum section 3.2 */
+  readonly misusesPrefix: (symbol: string) => boolean
+}
+
+function unknownPart(tokens: readonly UnitToken[], { isUnit, misusesPrefix }: UnitTests): string | undefined {
+  const stray = tokens.find(({ kind }, i) => tokens[i - 1]?.kind === 'annotation' && (kind === 'unit' || kind === 'number'))
+  if (stray !== undefined) return `After an annotation, an operator was expected, but there is '${stray.text}' at character ${stray.start + 1}`
   const wrong = tokens.find(({ kind, text }) => {
     if (kind === 'annotation') return !ANNOTATION.test(text)
     return kind === 'unit' && (!PLAIN.test(text) || NO_UNITS.some((name) => text.includes(name)) || !isUnit(text))
   })
-  if (wrong === undefined) return tokens.length === 0 ? 'It is empty' : undefined
+  if (wrong === undefined && tokens.length === 0) return 'It is empty'
+  const prefixed = wrong ?? tokens.find(({ kind, text }) => kind === 'unit' && misusesPrefix(text))
+  if (prefixed === undefined) return undefined
+  if (wrong === undefined) return `The unit '${prefixed.text}' has a prefix, which its unit does not take, at character ${prefixed.start + 1}`
   return `The ${wrong.kind} '${wrong.text}' is unknown at character ${wrong.start + 1}`
 }
 
@@ -159,6 +190,7 @@ export interface UcumLibrary {
     readonly ucumCode: string | null
     readonly unit?: { readonly code?: unknown; readonly name?: unknown } | null
   }
+  getSpecifiedUnit(code: string, purpose: 'validate'): { readonly unit?: { readonly isMetric_?: unknown; readonly isBase_?: unknown } | null }
   convertToBaseUnits(code: string, amount: number): { readonly status: string; readonly unitToExp?: Readonly<Record<string, number>> }
   convertUnitTo(from: string, amount: number, to: string): { readonly status: string; readonly toVal: number | null }
 }
