@@ -41,7 +41,9 @@ export function unitReader(library: UcumLibrary): UnitReader {
     const tokens = code.length > MAX_LENGTH ? undefined : unitTokens(code)
     if (tokens === undefined)
       return code.length > MAX_LENGTH ? `It is longer than ${MAX_LENGTH} characters` : 'A bracket or brace does not end'
-    return unknownPart(tokens, { isUnit, misusesPrefix }) ?? (isUnit(withoutAnnotations(tokens)) ? undefined : 'Its parts do not make a unit')
+    return (
+      unknownPart(tokens, { isUnit, misusesPrefix }) ?? (isUnit(withoutAnnotations(tokens)) ? undefined : 'Its parts do not make a unit')
+    )
   }
   const symbolName = (symbol: string): string => {
     const name = library.validateUnitString(symbol).unit?.name
@@ -71,7 +73,8 @@ interface UnitTests {
 
 function unknownPart(tokens: readonly UnitToken[], { isUnit, misusesPrefix }: UnitTests): string | undefined {
   const stray = tokens.find(({ kind }, i) => tokens[i - 1]?.kind === 'annotation' && (kind === 'unit' || kind === 'number'))
-  if (stray !== undefined) return `After an annotation, an operator was expected, but there is '${stray.text}' at character ${stray.start + 1}`
+  if (stray !== undefined)
+    return `After an annotation, an operator was expected, but there is '${stray.text}' at character ${stray.start + 1}`
   const wrong = tokens.find(({ kind, text }) => {
     if (kind === 'annotation') return !ANNOTATION.test(text)
     return kind === 'unit' && (!PLAIN.test(text) || NO_UNITS.some((name) => text.includes(name)) || !isUnit(text))
@@ -79,7 +82,8 @@ function unknownPart(tokens: readonly UnitToken[], { isUnit, misusesPrefix }: Un
   if (wrong === undefined && tokens.length === 0) return 'It is empty'
   const prefixed = wrong ?? tokens.find(({ kind, text }) => kind === 'unit' && misusesPrefix(text))
   if (prefixed === undefined) return undefined
-  if (wrong === undefined) return `The unit '${prefixed.text}' has a prefix, which its unit does not take, at character ${prefixed.start + 1}`
+  if (wrong === undefined)
+    return `The unit '${prefixed.text}' has a prefix, which its unit does not take, at character ${prefixed.start + 1}`
   return `The ${wrong.kind} '${wrong.text}' is unknown at character ${wrong.start + 1}`
 }
 
@@ -190,7 +194,10 @@ export interface UcumLibrary {
     readonly ucumCode: string | null
     readonly unit?: { readonly code?: unknown; readonly name?: unknown } | null
   }
-  getSpecifiedUnit(code: string, purpose: 'validate'): { readonly unit?: { readonly isMetric_?: unknown; readonly isBase_?: unknown } | null }
+  getSpecifiedUnit(
+    code: string,
+    purpose: 'validate',
+  ): { readonly unit?: { readonly isMetric_?: unknown; readonly isBase_?: unknown } | null }
   convertToBaseUnits(code: string, amount: number): { readonly status: string; readonly unitToExp?: Readonly<Record<string, number>> }
   convertUnitTo(from: string, amount: number, to: string): { readonly status: string; readonly toVal: number | null }
 }

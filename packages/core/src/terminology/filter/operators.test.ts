@@ -135,7 +135,10 @@ it.each([
   ['regex', 'http://.*\\|p1', 'a b'],
   ['exists', 'true', 'a b c'],
 ])('%s %s compares a Coding by its code, or by system and code', (op, value, expected) => {
-  const part = (code: string, system?: string): JsonObject => ({ code: 'part', valueCoding: { ...(system !== undefined && { system }), code } })
+  const part = (code: string, system?: string): JsonObject => ({
+    code: 'part',
+    valueCoding: { ...(system !== undefined && { system }), code },
+  })
   const concept = [
     { code: 'a', property: [part('p1', 'http://x')] },
     { code: 'b', property: [part('p1', 'http://y')] },
