@@ -63,9 +63,15 @@ function failureHeaders(service: Service, exchange: Exchange, error: OperationEr
   if (challenge !== undefined) headers.push(['WWW-Authenticate', challenge])
   if (retry !== undefined) headers.push(['Retry-After', String(Math.max(1, Math.ceil(retry)))])
   if (error.code === 'method-not-allowed' && exchange.match !== undefined) headers.push(['Allow', allowOf(exchange.match)])
-  if (status === 415 && exchange.route?.method === 'PATCH') headers.push([...ACCEPT_PATCH])
+  if (status === 415) headers.push(...acceptedBodies(service, exchange))
   if (status === 401 && service.dpop !== undefined && exchange.bundle === undefined) headers.push(['WWW-Authenticate', DPOP_CHALLENGE])
   return headers
+}
+
+/** What a request could have sent instead. @see https://www.rfc-editor.org/rfc/rfc9110#section-15.5.16 */
+function acceptedBodies({ gzipRequests }: Service, { route }: Exchange): Answer['headers'] {
+  const codings = ['Accept-Encoding', gzipRequests ? 'gzip, identity' : 'identity'] as const
+  return route?.method === 'PATCH' ? [codings, ACCEPT_PATCH] : [codings]
 }
 
 function oauthError({ code }: OperationError): string {

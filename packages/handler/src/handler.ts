@@ -8,6 +8,7 @@ import { sessionRoutes } from './routes/session-routes.js'
 import type { EntryRunner } from './content/bundle/bundle-entries.js'
 import type { Route, RouteDescription } from './exchange.js'
 import { toWebResponse, type Answer } from './http/answer.js'
+import { inflatedRequest } from './http/gzip.js'
 import { fromWebRequest, type Connection, type HttpRequest } from './http/http-request.js'
 import type { HandlerOptions } from './options.js'
 import { planEntry, readEntry, respond, respondToEntry } from './pipeline.js'
@@ -39,7 +40,7 @@ export function createHandler(options: HandlerOptions): Handler {
   })
   const server = { ...service, router: createRouter(routes, service.mount) }
   const answer = (request: HttpRequest, connection: Connection = {}): Promise<Answer> =>
-    Promise.resolve(respond(server, request, connection))
+    Promise.resolve(respond(server, server.gzipRequests ? inflatedRequest(request) : request, connection))
   const handle = async (request: Request, connection?: Connection): Promise<Response> =>
     toWebResponse(await answer(await fromWebRequest(request), connection))
   return Object.assign(handle, {

@@ -71,6 +71,11 @@ export interface HandlerOptions extends AccessPolicy {
    * `$validate` does, and `none` checks only type, id and form. Default `structure` if the context has the types of FHIR, else `none`.
    */
   readonly validateWrites?: WriteChecks
+  /**
+   * Reads bodies with `Content-Encoding: gzip`; their limits are those of the inflated body, which may be 100 times as long as what was sent if it has more than
+   * 64 KiB. Default false: such requests are refused with 415.
+   */
+  readonly gzipRequests?: boolean
   /** Changes to the default limits on requests (`DEFAULT_HANDLER_LIMITS`). */
   readonly limits?: Partial<HandlerLimits>
   /** Realm of `WWW-Authenticate` challenges. Default `fhir-ops`. */
@@ -132,6 +137,7 @@ export const HANDLER_OPTIONS: InputShape = inputShape<HandlerOptions>({
   bots: having('bots', ['host', 'limits']),
   grantBotStorage: FLAG,
   validateWrites: oneOf('none', 'structure', 'full'),
+  gzipRequests: FLAG,
   limits: optionsOf(LIMITS_SHAPE),
   realm: TEXT,
   userinfoMissingToken: oneOf('unauthorized', 'invalid_request'),

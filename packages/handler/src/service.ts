@@ -48,6 +48,8 @@ export interface Service {
   readonly grantBotStorage: boolean
   /** Checks on a resource before it is stored, besides type, id and form. */
   readonly validateWrites: WriteChecks
+  /** Bodies in gzip are read. */
+  readonly gzipRequests: boolean
   readonly limits: HandlerLimits
   readonly realm: string
   readonly isTokenRequiredAtUserInfo: boolean
@@ -98,6 +100,7 @@ export function createService(options: HandlerOptions): Service {
     bots: options.bots,
     grantBotStorage: options.grantBotStorage ?? false,
     validateWrites: writeChecksOf(options),
+    gzipRequests: options.gzipRequests ?? false,
     limits,
     realm: checkRealm(options.realm ?? 'fhir-ops'),
     isTokenRequiredAtUserInfo: options.userinfoMissingToken === 'invalid_request',

@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { HandlerOptions } from '../src/index.js'
 import { askFhir, at, send, startServer, type Reply, type RunningServer, type Sending } from './running-server.js'
@@ -108,6 +110,76 @@ describe('the type of a body', () => {
   })
   it('encoded as identity is read', async () => {
     expect((await put({ 'content-encoding': 'Identity' })).status).toBe(200)
+  })
+  it('that is encoded is refused with what is accepted', async () => {
+    const reply = await put({ 'content-encoding': 'gzip' })
+    expect(reply.headers['accept-encoding']).toBe('identity')
+    expect(at(reply.json, 'issue', 0, 'details', 'text')).toBe("The Content-Encoding 'gzip' is not supported: send the body without it.")
+  })
+})
+
+describe('a body in gzip, where the host accepts it', () => {
+  let accepting: RunningServer
+  beforeAll(async () => void (accepting = await startServer({ gzipRequests: true, limits: { bodyBytes: 2_000_000 } })))
+  afterAll(() => accepting.stop())
+
+  const resource = (id: string, div = ''): string => JSON.stringify({ resourceType: 'Patient', id, text: { status: 'generated', div } })
+  const put = (id: string, body: Uint8Array, headers: Record<string, string> = {}): Promise<Reply> =>
+    askFhir(accepting, `/Patient/${id}`, { method: 'PUT', headers: { 'content-encoding': 'gzip', ...headers }, body })
+  const random = (length: number): string => randomBytes(length / 2).toString('hex')
+
+  it.each(['gzip', 'x-gzip', 'GZIP'])('is read: %s', async (coding) => {
+    expect((await put('a', gzipSync(resource('a')), { 'content-encoding': coding })).status).toBeLessThan(300)
+    expect(at((await askFhir(accepting, '/Patient/a')).json, 'id')).toBe('a')
+  })
+  it('is read in pieces, when it is long, and without a declared length', async () => {
+    const text = resource('b', random(1_000_000))
+    expect((await put('b', gzipSync(text), { 'transfer-encoding': 'chunked' })).status).toBe(201)
+    expect(at((await askFhir(accepting, '/Patient/b')).json, 'text', 'div')).toHaveLength(1_000_000)
+  })
+  it('is the content of a Binary once it is inflated', async () => {
+    const headers = { 'content-type': 'text/plain', 'content-encoding': 'gzip' }
+    expect((await askFhir(accepting, '/Binary/c', { method: 'PUT', headers, body: gzipSync('a letter') })).status).toBe(201)
+    expect((await askFhir(accepting, '/Binary/c')).text).toBe('a letter')
+  })
+  it('may be 100 times as long as what was sent, and as long as any body', async () => {
+    const bomb = await put('d', gzipSync(' '.repeat(1_900_000)))
+    expect([bomb.status, at(bomb.json, 'issue', 0, 'details', 'text')]).toEqual([
+      413,
+      'The body inflates to more than 100 times its length.',
+    ])
+    const long = await put('d', gzipSync(resource('d', random(2_000_000))))
+    expect([long.status, at(long.json, 'issue', 0, 'details', 'text')]).toEqual([413, 'The body is longer than 2000000 bytes.'])
+  })
+  it('may inflate to no less than what was sent', async () => {
+    // Deflate without content, in stored blocks that are not the last.
+    const empty = Buffer.alloc(1_500_000, Buffer.from([0, 0, 0, 0xff, 0xff]))
+    const reply = await put('e', Buffer.concat([gzipSync('').subarray(0, 10), empty]))
+    expect([reply.status, at(reply.json, 'issue', 0, 'details', 'text')]).toEqual([413, 'The body inflates to less than its length.'])
+  })
+  it.each([
+    ['that is not', Buffer.from(resource('f'))],
+    ['that ends too early', gzipSync(resource('f')).subarray(0, -12)],
+    ['with a wrong checksum', Buffer.concat([gzipSync(resource('f')).subarray(0, -8), Buffer.alloc(8)])],
+    ['with something after it', Buffer.concat([gzipSync(resource('f')), Buffer.from('more')])],
+  ])('%s is refused', async (_title, body) => {
+    const reply = await put('f', body)
+    expect([reply.status, at(reply.json, 'issue', 0, 'details', 'text')]).toEqual([400, 'The body is not in gzip, or it is damaged.'])
+    expect((await askFhir(accepting, '/Patient/f')).status).toBe(404)
+  })
+  it('is inflated once: other encodings are refused', async () => {
+    for (const coding of ['gzip, gzip', 'br', 'deflate', 'zstd']) {
+      const reply = await put('g', gzipSync(resource('g')), { 'content-encoding': coding })
+      expect([reply.status, reply.headers['accept-encoding']]).toEqual([415, 'gzip, identity'])
+    }
+  })
+  it('is not read before the token is accepted', async () => {
+    expect((await put('h', gzipSync(' '.repeat(1_900_000)), { authorization: 'Bearer wrong' })).status).toBe(401)
+  })
+  it('is read of web-standard requests', async () => {
+    const headers = { authorization: `Bearer ${accepting.token}`, 'content-type': 'application/fhir+json', 'content-encoding': 'gzip' }
+    const request = new Request(`${accepting.base}/fhir/R4/Patient/i`, { method: 'PUT', headers, body: gzipSync(resource('i')) })
+    expect((await accepting.handler(request)).status).toBe(201)
   })
 })
 

@@ -7,9 +7,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { unnamedParts } from './exported-parts.js'
 import { outsideProject, readmeExample, ROOT, run, type OutsideProject } from './outside-project.js'
 
+/** Versions of TypeScript that are supported and that do not build the packages. */
+const OLDER_COMPILERS = ['typescript-5.4.5', 'typescript-5.6.3']
+
 let project: OutsideProject
 beforeAll(() => {
-  project = outsideProject()
+  project = outsideProject(Object.fromEntries(OLDER_COMPILERS.map((name) => [name, `npm:${name.replace('-', '@')}`])))
 })
 afterAll(() => project.remove())
 
@@ -103,6 +106,28 @@ describe('the packages as they are published', () => {
     const config = `tsconfig.${name}.json`
     writeFileSync(join(project.dir, config), JSON.stringify({ compilerOptions, files: ['entries.ts', 'readme.ts'] }))
     for (const compiler of ['typescript', 'typescript-7']) run(join(ROOT, 'node_modules', compiler, 'bin/tsc'), ['-p', config], project.dir)
+  })
+
+  test.each(OLDER_COMPILERS)('every entry type-checks with strict options and without skipLibCheck: %s', (compiler) => {
+    const compilerOptions = {
+      module: 'nodenext',
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      verbatimModuleSyntax: true,
+      isolatedModules: true,
+      skipLibCheck: false,
+      noEmit: true,
+      target: 'es2022',
+      lib: ['es2023', 'dom', 'dom.iterable'],
+      types: ['node'],
+      typeRoots: [join(ROOT, 'node_modules/@types')],
+    }
+    writeFileSync(join(project.dir, 'readme.ts'), readmeExample())
+    const lines = entries().map((entry, index) => `import * as entry${index} from '${entry}'\nexport { entry${index} }`)
+    writeFileSync(join(project.dir, 'entries.ts'), lines.join('\n'))
+    const config = `tsconfig.${compiler}.json`
+    writeFileSync(join(project.dir, config), JSON.stringify({ compilerOptions, files: ['entries.ts', 'readme.ts'] }))
+    run('node', [join(project.dir, 'node_modules', compiler, 'bin/tsc'), '-p', config], project.dir)
   })
 
   test('types are one file for each entry', () => {

@@ -13,6 +13,12 @@ afterEach(() => {
   vi.unstubAllGlobals()
 })
 
+function shared(bytes: Uint8Array): Uint8Array {
+  const copy = new Uint8Array(new SharedArrayBuffer(bytes.length))
+  copy.set(bytes)
+  return copy
+}
+
 /** The runtime as the package sees it. */
 function runtime(versions: Readonly<Record<string, string>>): void {
   vi.stubGlobal('process', { versions })
@@ -22,6 +28,7 @@ describe('loadR4', () => {
   test.each<[string, () => R4Source | undefined]>([
     ['the files of the package', () => undefined],
     ['bytes', () => packed],
+    ['bytes that threads share', () => shared(packed)],
     ['a buffer', () => packed.buffer],
     ['bytes that are decompressed already', () => new Uint8Array(gunzipSync(packed))],
     ['what fetch gave', () => new Response(packed)],

@@ -5,7 +5,7 @@ import { r4 } from './r4.js'
 import { releaseOf, type Release, type ReleaseOptions } from './release.js'
 
 /** Source of the package's file `r4.bin` for `loadR4`: its address, a response of `fetch`, or its bytes. */
-export type R4Source = string | URL | Response | ArrayBuffer | Uint8Array<ArrayBuffer>
+export type R4Source = string | URL | Response | ArrayBuffer | Uint8Array
 
 /**
  * Loads all of FHIR R4, with the same result as `r4`, in any runtime. Without a source, it reads the package's files in Node, Bun and Deno; in a browser,
@@ -41,7 +41,8 @@ export async function loadedFrom(source: R4Source, options: ReleaseOptions): Pro
 }
 
 async function bytesOf(source: R4Source): Promise<Uint8Array<ArrayBuffer>> {
-  if (source instanceof Uint8Array) return source
+  if (source instanceof Uint8Array)
+    return source.buffer instanceof ArrayBuffer ? new Uint8Array(source.buffer, source.byteOffset, source.length) : source.slice()
   if (source instanceof ArrayBuffer) return new Uint8Array(source)
   const response = source instanceof Response ? source : await fetchFile(source)
   if (!response.ok) throw notFound(response.url, `HTTP status ${response.status}`)

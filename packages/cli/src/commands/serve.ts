@@ -52,6 +52,7 @@ export function serveCommand(io: Io): Command {
       'let the origins of --cors, given by name, send credentials of the browser, as pages with Medplum clients do',
     )
     .addOption(trustProxyOption())
+    .option('--gzip-requests', 'read request bodies in gzip, up to the same limits')
     .option('--bot-timeout <ms>', 'time limit of a bot', wholeNumber(1))
     .option('--max-expansion <n>', 'maximum number of codes in an expansion without count', wholeNumber(1))
     .addOption(new Option('--log <what>', 'JSON lines on standard error').choices(['failures', 'all']).default('failures'))

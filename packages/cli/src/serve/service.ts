@@ -45,6 +45,8 @@ export interface ServiceOptions extends IdentityOptions, DelegationOptions {
   readonly corsCredentials?: boolean
   /** Networks of proxies whose `X-Forwarded-For` names the caller's address. Default none. */
   readonly trustProxy?: readonly string[]
+  /** Reads bodies in gzip. */
+  readonly gzipRequests?: boolean
   readonly botTimeout?: number
   readonly maxExpansion?: number
   /** What is written to `io.err` as JSON lines: only failures (default), or also every request and every audit event. */
@@ -168,14 +170,15 @@ function withCql(operations: readonly Operation[], translator: CqlTranslator): r
 function handlerOptions(
   options: ServiceOptions,
   io: Io,
-): Pick<HandlerOptions, 'auth' | 'defaultPolicy' | 'cors' | 'trustProxy' | 'validateWrites' | 'log'> {
-  const { cors, corsCredentials = false, trustProxy, validateWrites, log } = options
+): Pick<HandlerOptions, 'auth' | 'defaultPolicy' | 'cors' | 'trustProxy' | 'validateWrites' | 'gzipRequests' | 'log'> {
+  const { cors, corsCredentials = false, trustProxy, validateWrites, gzipRequests, log } = options
   return {
     auth: authOf(options),
     defaultPolicy: 'deny',
     ...(cors !== undefined && { cors: { origins: cors, ...(corsCredentials && { credentials: true }) } }),
     ...(trustProxy !== undefined && { trustProxy }),
     ...(validateWrites !== undefined && { validateWrites }),
+    ...(gzipRequests !== undefined && { gzipRequests }),
     log: (entry) => {
       if (log === 'all' || entry.level === 'error') io.err(JSON.stringify(entry))
     },

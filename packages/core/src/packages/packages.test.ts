@@ -24,6 +24,18 @@ describe('the archive of a FHIR package', () => {
     ])
   })
 
+  test('may be a stream of memory that threads share', async () => {
+    const shared = new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        const bytes = new Uint8Array(new SharedArrayBuffer(chunk.length))
+        bytes.set(chunk)
+        controller.enqueue(bytes)
+      },
+    })
+    const archive = archiveOf({ 'package/package.json': manifest(), 'package/ValueSet-a.json': valueSet('a') })
+    expect((await readPackage(archive.pipeThrough(shared))).definitions).toMatchObject([{ url: 'http://p.test/a' }])
+  })
+
   test('may have names longer than the headers of tar hold', async () => {
     const name = `package/ValueSet-${'x'.repeat(120)}.json`
     const entries = [tarEntry('././@LongLink', `${name}\0`, 'L'), tarEntry(name.slice(0, 99), valueSet('a'))]

@@ -52,10 +52,7 @@ const STREAM = having('a ReadableStream', ['pipeThrough'])
  * @throws {TypeError} for an archive that is not a stream, and for an option that is unknown or of another type.
  * @see https://confluence.hl7.org/display/FHIR/NPM+Package+Specification
  */
-export async function readPackage(
-  archive: ReadableStream<Uint8Array<ArrayBuffer>>,
-  options: ReadPackageOptions = {},
-): Promise<FhirPackage> {
+export async function readPackage(archive: ReadableStream<Uint8Array>, options: ReadPackageOptions = {}): Promise<FhirPackage> {
   checkOptions('readPackage', SHAPE, options)
   if (!STREAM.is(archive)) throw new TypeError(`readPackage: the archive must be ${STREAM.words}; new Blob([bytes]).stream() makes one.`)
   const { maxBytes = MAX_BYTES } = options
@@ -75,10 +72,7 @@ export async function readPackage(
  *
  * @throws {OperationError} `body-invalid` if the archive is damaged; `too-costly` if it inflates to more than 1 GiB.
  */
-export function packageFiles(
-  archive: ReadableStream<Uint8Array<ArrayBuffer>>,
-  isWanted: (name: string) => boolean,
-): AsyncGenerator<TarFile> {
+export function packageFiles(archive: ReadableStream<Uint8Array>, isWanted: (name: string) => boolean): AsyncGenerator<TarFile> {
   return tarFiles(inflated(archive, MAX_BYTES), isWanted)
 }
 
@@ -91,8 +85,18 @@ export function readManifest(text: string): PackageManifest {
   return manifestOf(parsed(text, MANIFEST))
 }
 
-function inflated(archive: ReadableStream<Uint8Array<ArrayBuffer>>, maxBytes: number): ReadableStream<Uint8Array> {
-  const reader = archive.pipeThrough(new DecompressionStream('gzip')).getReader()
+/** Copies bytes in memory that threads share, which platforms do not decompress. */
+function owned(): TransformStream<Uint8Array, Uint8Array<ArrayBuffer>> {
+  return new TransformStream({
+    transform(bytes, controller) {
+      const { buffer, byteOffset, length } = bytes
+      controller.enqueue(buffer instanceof ArrayBuffer ? new Uint8Array(buffer, byteOffset, length) : new Uint8Array(bytes))
+    },
+  })
+}
+
+function inflated(archive: ReadableStream<Uint8Array>, maxBytes: number): ReadableStream<Uint8Array> {
+  const reader = archive.pipeThrough(owned()).pipeThrough(new DecompressionStream('gzip')).getReader()
   let bytes = 0
   return new ReadableStream({
     async pull(controller) {

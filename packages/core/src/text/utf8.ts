@@ -57,7 +57,7 @@ function lastCharacter(bytes: Uint8Array): Uint8Array {
 }
 
 /** Concatenates the parts. */
-export function joinedBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+export function joinedBytes(parts: readonly Uint8Array[]): Uint8Array {
   const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
   let at = 0
   for (const part of parts) {

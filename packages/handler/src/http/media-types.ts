@@ -23,7 +23,7 @@ export function bodyTypeOf(request: HttpRequest): string {
 }
 
 /**
- * Checks that a body can be read: its type is one of these, or another name of JSON if JSON is one; it is UTF-8 and not compressed, not even for transfer.
+ * Checks that a body can be read: its type is one of these, or another name of JSON if JSON is one; it is UTF-8 and, unless it is inflated already, not compressed, not even for transfer.
  *
  * @throws {OperationError} `media-type-unsupported`
  */
@@ -54,7 +54,7 @@ function checkHasType(contentType: string | undefined): void {
 function checkPlain(name: string, value: string | undefined, allowed: string): void {
   const coding = value?.trim().toLowerCase() ?? ''
   if (coding !== '' && coding !== allowed)
-    throw new OperationError('media-type-unsupported', `The ${name} ${quoted(coding)} is not supported.`)
+    throw new OperationError('media-type-unsupported', `The ${name} ${quoted(coding)} is not supported: send the body without it.`)
 }
 
 function isUtf8(contentType: string): boolean {

@@ -98,7 +98,7 @@ function rangeIn(sorted: readonly string[]): WordPostings['range'] {
 }
 
 interface Growing extends Column {
-  readonly chunks: readonly Uint32Array<ArrayBuffer>[]
+  readonly chunks: readonly Uint32Array[]
   push(value: number): void
 }
 
@@ -106,7 +106,7 @@ const CHUNK = 16
 
 /** Creates a column in chunks, because copying a long column to grow it would block the thread. */
 function growing(): Growing {
-  const chunks: Uint32Array<ArrayBuffer>[] = []
+  const chunks: Uint32Array[] = []
   let length = 0
   return {
     chunks,
