@@ -107,6 +107,11 @@ test.each<[JsonObject, readonly string[]]>([
   [{ status: 'draft' }, []],
   [{ status: 'active', extension: [standing('normative')] }, []],
   [{ status: 'active', extension: [standing('draft')] }, ['warning definition-status ValueSet']],
+  [{ status: 'active', extension: [standing('trial-use')] }, []],
+  [{ status: 'draft', extension: [standing('trial-use')] }, ['information definition-status ValueSet']],
+  [{ status: 'draft', extension: [standing('informative')] }, []],
+  [{ status: 'retired', extension: [standing('informative')] }, ['information definition-status ValueSet']],
+  [{ status: 'retired', extension: [standing('external')] }, ['information definition-status ValueSet']],
   [{ status: 'active', version: '1#2' }, ['warning definition-status ValueSet']],
 ])('the definition with %j', async (members, expected) => {
   expect(await findingsOf({ resourceType: 'ValueSet', ...members }, [], /^definition-status$/)).toEqual(expected)

@@ -153,6 +153,11 @@ describe('a structure definition', () => {
       [`error definition-expression ${first}.constraint[0]`],
     ],
     [
+      'may name the source of a constraint without an expression, which nothing evaluates',
+      profile([constrained({ source: 'http://b.org', expression: undefined })]),
+      [`information definition-expression ${first}.constraint[0]`],
+    ],
+    [
       'has a constraint for each key',
       profile([constrained({}), constrained({ expression: 'true' }, 'Patient.deceased[x]')]),
       ['error definition-expression StructureDefinition.differential.element[1].constraint[0]'],

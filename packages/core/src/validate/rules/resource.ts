@@ -111,22 +111,29 @@ const STATUSES: ReadonlyMap<unknown, readonly string[]> = new Map([
   ['external', ['draft', 'active', 'retired']],
 ])
 
+/** Statuses and standards statuses that seldom go together. */
+const DOUBTFUL: ReadonlySet<string> = new Set(['draft trial-use', 'retired informative', 'retired external'])
+
 /** Checks that a definition's status is consistent with its standards status, and that its version can be used in a canonical. */
 function checkStatus(run: Run, node: FhirNode): void {
   const { type, value } = node
   if (!isObject(value) || type.elements.get('url')?.[0]?.type !== 'uri' || !type.elements.has('status')) return
   for (const text of [standardsStatusProblem(value), versionProblem(value)])
     if (text !== undefined) run.findings.report(DEFINITION_STATUS, node, { text })
-  if (stringAt(value, 'status') === 'retired' && extensionAt(value, STANDARDS_STATUS)?.['valueCode'] === 'external')
+  const [status, standardsStatus] = statusesOf(value)
+  if (DOUBTFUL.has(`${status} ${standardsStatus}`))
     run.findings.report(DEFINITION_STATUS, node, {
-      text: "The status 'retired' and the standards status 'external' may not be consistent and should be reviewed.",
+      text: `The status ${quoted(`${status}`)} and the standards status ${quoted(`${standardsStatus}`)} may not be consistent and should be reviewed.`,
       severity: 'information',
     })
 }
 
+function statusesOf(definition: JsonObject): readonly [status: string | undefined, standardsStatus: unknown] {
+  return [stringAt(definition, 'status'), extensionAt(definition, STANDARDS_STATUS)?.['valueCode']]
+}
+
 function standardsStatusProblem(definition: JsonObject): string | undefined {
-  const status = stringAt(definition, 'status')
-  const standardsStatus = extensionAt(definition, STANDARDS_STATUS)?.['valueCode']
+  const [status, standardsStatus] = statusesOf(definition)
   const fitting = STATUSES.get(standardsStatus)
   if (status === undefined || fitting === undefined || fitting.includes(status)) return undefined
   return `The status ${quoted(status)} is not consistent with the standards status ${quoted(String(standardsStatus))}.`

@@ -166,8 +166,9 @@ export function checkConstraintKeys({ run, definition }: DifferentialCheck, elem
   for (const constraint of elements.flatMap(({ node }) => childrenOf(run, node, 'constraint'))) {
     const [key, expression, source] = ['key', 'expression', 'source'].map((name) => textOf(constraint, name))
     const say = (text: string): void => run.findings.report(DEFINITION_EXPRESSION, constraint, { text })
+    if (expression === undefined) continue
     if (!own.has(source)) say(`The source of the constraint is ${quoted(source ?? '')}, so it does not belong in this differential.`)
-    if (key === undefined || expression === undefined) continue
+    if (key === undefined) continue
     if ((known.get(key) ?? expression) !== expression && known.get(key) !== corrected(expression))
       say(`The key ${quoted(key)} is already used for another constraint.`)
     else known.set(key, expression)
