@@ -42,7 +42,7 @@ define Parts: [Observation] O return O.component
 define Recent: [Encounter] E where E.period during "Measurement Period"
 define "Recent Days": [Procedure] P where P.performed during day of "Measurement Period"
 define "Recent Months": [Condition] C where C.recordedDate during month of "Measurement Period"
-define Newest: Last([Observation] O sort by start of (effective as FHIR.Period), issued, subject.reference.value)
+define Newest: Last([Observation] O sort by start of ($this.effective as FHIR.Period), issued, subject.reference.value)
 define Ids: [Observation] O return all O.id.value sort by $this desc
 define Opening: Interval[@T08, @T17]
 define Unused: [Procedure]`,

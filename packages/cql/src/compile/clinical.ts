@@ -12,6 +12,9 @@ import { operandOf, operandsOf, optionalAt, requiredAt, twoOperands } from './op
 import { compileRetrieve } from './retrieve.js'
 import { announce, membershipOf } from './vocabularies.js'
 
+/** The item itself, in the expression by which a query sorts (CQL author's guide, Sorting). */
+const THIS = '$this'
+
 /** References, properties, retrieves, clinical operators and messages (CQL reference, section 13 and after). */
 export const CLINICAL: NodeCompilers = {
   ExpressionRef: (node, _, { references }) => references.expression(node),
@@ -36,6 +39,7 @@ export const CLINICAL: NodeCompilers = {
     const name = textAt(node, 'name') ?? ''
     const slot = scope.item
     if (slot === undefined) throw unsupportedElm(node, `The identifier ${quoted(name)} is not resolved.`)
+    if (name === THIS) return (evaluation) => evaluation.slots[slot] ?? null
     const read = propertyReader(name, compiler.model, compiler.offset)
     return (evaluation) => read(evaluation.slots[slot] ?? null)
   },

@@ -117,8 +117,8 @@ const VISITORS: Readonly<Record<string, Visitor>> = {
   CodeSystemRef: (walk, node, { unit }) => void canonicalOfRef(walk, node, { unit, section: 'codeSystems' }),
   CodeRef: (walk, node, { unit }) => void codingsOf(walk, node, unit),
   ConceptRef: (walk, node, { unit }) => void codingsOf(walk, node, unit),
-  ByColumn: (walk, node, { names }) => noteElement(walk, names.get(ITEM) ?? [], [textAt(node, 'path') ?? '']),
-  IdentifierRef: (walk, node, { names }) => noteElement(walk, names.get(ITEM) ?? [], [textAt(node, 'name') ?? '']),
+  ByColumn: (walk, node, { names }) => noteItemElement(walk, names, textAt(node, 'path')),
+  IdentifierRef: (walk, node, { names }) => noteItemElement(walk, names, textAt(node, 'name')),
 }
 
 /** The item that a query sorts. Sort expressions name its elements without an alias. */
@@ -197,7 +197,8 @@ function visitProperty(walk: Walk, node: ElmNode, place: Place): void {
     at = source
   }
   const source = nodeAt(at, 'source')
-  if (source !== undefined && typeOf(source) === 'IdentifierRef') path.unshift(textAt(source, 'name') ?? '')
+  const named = source !== undefined && typeOf(source) === 'IdentifierRef' ? textAt(source, 'name') : undefined
+  if (named !== undefined && named !== ITEM) path.unshift(named)
   const alias = textAt(at, 'scope') ?? (source && holderOf(source))
   const types =
     (alias === undefined ? undefined : place.names.get(alias)) ?? resourceTypes(walk, source && typeOfSource(walk, source, place.unit))
@@ -216,6 +217,11 @@ function holderOf(source: ElmNode): string | undefined {
     default:
       return undefined
   }
+}
+
+/** Notes an element of the item that a query sorts, unless it is the item itself. */
+function noteItemElement(walk: Walk, names: Names, name = ''): void {
+  if (name !== ITEM) noteElement(walk, names.get(ITEM) ?? [], [name])
 }
 
 function noteElement({ read, analysed }: Walk, types: readonly string[], path: readonly string[]): void {
