@@ -1,5 +1,5 @@
 import { OperationError } from 'fhir-ops/errors'
-import { missingPackageFile } from 'fhir-ops/internal/errors'
+import { packageFileProblem } from 'fhir-ops/internal/errors'
 import { isObject } from 'fhir-ops/internal/json'
 import type { BotCapabilities, BotTask } from 'fhir-ops/internal/execute'
 import { aborted, type BotRun } from './bot-run.js'
@@ -107,7 +107,7 @@ export function startWorker({ onEnd, onGone }: WorkerOwner): PooledWorker {
 
 /** The error of runs for which no thread starts. */
 export function notStarted(cause?: unknown): OperationError {
-  const message = missingPackageFile(cause, '@fhir-ops/bot-sandbox') ?? 'The runtime of bots does not start.'
+  const message = packageFileProblem(cause, '@fhir-ops/bot-sandbox') ?? 'The runtime of bots does not start.'
   return new OperationError('unavailable', message, { cause })
 }
 

@@ -26,6 +26,11 @@ export interface Io {
   readonly isTerminal?: boolean
   /** True if `err` is a terminal that shows colors. Default false. */
   readonly isColoured?: boolean
+  /**
+   * Changes to the root folder, once a server has opened everything that it was given by relative paths: Node starts no thread in a folder that was
+   * removed, as the folder of an earlier release is by the next one.
+   */
+  readonly leaveFolder?: () => void
   /** Returns milliseconds since an arbitrary time, for measuring durations. Default: the clock of the process. */
   readonly now?: () => number
   /** The engine for commands in a shell, which keeps it open. */
@@ -52,6 +57,7 @@ function terminalIo(): Io {
     isTerminal: showsColours(process.stdout),
     isColoured: showsColours(process.stderr),
     ...(process.stderr.isTTY && { draw }),
+    leaveFolder: () => process.chdir('/'),
     lines: promptedLines,
     isPrompting: isPrompting(),
     stdin: wholeInput,

@@ -1,5 +1,6 @@
 import { Worker, type MessagePort, type ResourceLimits } from 'node:worker_threads'
 import { OperationError, type ErrorCode } from 'fhir-ops/errors'
+import { packageFileProblem } from 'fhir-ops/internal/errors'
 
 /** A thread that answers messages in order. */
 export interface Thread<Question, Answer> {
@@ -30,8 +31,9 @@ export function startThread<Question, Answer>(
     else next?.reject(new OperationError(sent.refusal.code, sent.refusal.message))
   })
   worker.on('error', (error) => {
-    failure = error
-    for (const answer of waiting.splice(0)) answer.reject(error)
+    const problem = packageFileProblem(error, '@fhir-ops/cli')
+    failure = problem === undefined ? error : new OperationError('unavailable', problem, { cause: error })
+    for (const answer of waiting.splice(0)) answer.reject(failure)
   })
   return {
     async ask(question) {

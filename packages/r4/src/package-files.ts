@@ -1,4 +1,4 @@
-import { missingPackageFile } from 'fhir-ops/internal/errors'
+import { packageFileProblem } from 'fhir-ops/internal/errors'
 import type * as FileSystem from 'node:fs'
 import type { PackReader } from 'fhir-ops/internal/content'
 
@@ -40,7 +40,7 @@ function opened<T>(name: string, open: (address: URL) => T): T {
   try {
     return open(new URL(`../dist/${name}`, HERE))
   } catch (cause) {
-    const words = missingPackageFile(cause, '@fhir-ops/r4')
+    const words = packageFileProblem(cause, '@fhir-ops/r4')
     throw words === undefined ? cause : new TypeError(words, { cause })
   }
 }

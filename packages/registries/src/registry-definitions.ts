@@ -1,5 +1,5 @@
 import { packLayer, type ContentLayer } from 'fhir-ops/content'
-import { missingPackageFile } from 'fhir-ops/internal/errors'
+import { packageFileProblem } from 'fhir-ops/internal/errors'
 import { checkOptions, inputShape, type InputShape } from 'fhir-ops/internal/input'
 import type * as FileSystem from 'node:fs'
 
@@ -17,7 +17,7 @@ export function builtFile(caller: string, name: 'registries.pack' | 'subtags.jso
   try {
     if (fs !== undefined) return fs.readFileSync(new URL(`../dist/${name}`, HERE))
   } catch (cause) {
-    const words = missingPackageFile(cause, '@fhir-ops/registries')
+    const words = packageFileProblem(cause, '@fhir-ops/registries')
     throw words === undefined ? cause : new TypeError(words, { cause })
   }
   throw new TypeError(

@@ -5,7 +5,7 @@ import { OperationError } from 'fhir-ops/errors'
 import { storageFailure } from './database/failure.js'
 import { sqliteDriver, textOf, type SqliteDriver } from './database/driver.js'
 import { hasOwnTables } from './database/migrations.js'
-import { openToRead } from './database/node-file.js'
+import { deleteEmptyLog, openToRead, pathOf } from './database/node-file.js'
 import { sql } from './database/connection.js'
 
 const MAX_PAGES = 0x7fffffff
@@ -36,11 +36,13 @@ export async function backupSqlite(file: string, copy: string): Promise<void> {
 async function copyTo(copy: string, file: string): Promise<void> {
   if (!('backup' in sqlite)) throw new OperationError('not-supported', 'Copying a database needs Node 22.16 or later.')
   const db = new sqlite.DatabaseSync(file, { readOnly: true })
+  const path = pathOf(sqliteDriver(db))
   try {
     // Copies in one step, because a copy in several steps would restart after every write.
     await sqlite.backup(db, copy, { rate: MAX_PAGES })
   } finally {
     db.close()
+    deleteEmptyLog(path)
   }
 }
 
@@ -92,10 +94,12 @@ async function isSameFile(one: string, other: string): Promise<boolean> {
 export function checkSqlite(file: string): readonly string[] {
   try {
     const db = openToRead({ file, busyTimeoutMs: 5_000, synchronous: 'FULL' })
+    const path = pathOf(db)
     try {
       return damageIn(db)
     } finally {
       db.close()
+      deleteEmptyLog(path)
     }
   } catch (error) {
     if (error instanceof OperationError && error.code === 'storage-damaged') return [error.message]

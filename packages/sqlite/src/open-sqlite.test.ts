@@ -1,4 +1,4 @@
-import { readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { copyFile, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { dirname, relative } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { createSessions } from 'fhir-ops/sessions'
@@ -6,7 +6,14 @@ import type { Condition } from 'fhir-ops/storage'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { basic, byCode } from '../../core/test/basics.js'
 import { temporaryFolder, type TemporaryFolder } from '../test/temporary-folder.js'
-import { checkSqlite, openSqlite, type SqliteFile } from './index.js'
+import { backupSqlite, checkSqlite, openSqlite, type SqliteFile } from './index.js'
+
+/** Reads and searches, then closes. */
+async function reading({ storage, close }: SqliteFile): Promise<void> {
+  await storage.read('Basic', 'one')
+  await storage.count(byCode('a'))
+  await close()
+}
 
 describe('a database file', () => {
   let folder: TemporaryFolder
@@ -39,6 +46,48 @@ describe('a database file', () => {
     const copy = new DatabaseSync(file, { readOnly: true })
     expect(copy.prepare('SELECT id FROM resource').all()).toEqual([{ id: 'one' }])
     copy.close()
+  })
+
+  it.each<[string, (file: string, folder: TemporaryFolder) => unknown]>([
+    ['opened to read', async (name) => reading(await openSqlite(name))],
+    ['copied', (name, { file: at }) => backupSqlite(name, at('copy.db'))],
+    ['checked', (name) => checkSqlite(name)],
+    [
+      'copied under the name of a link',
+      async (name, { file: at }) => {
+        await symlink(name, at('link.db'))
+        await backupSqlite(at('link.db'), at('copy.db'))
+        await rm(at('link.db'))
+      },
+    ],
+  ])('is one file after it was %s', async (_, use) => {
+    await db.storage.write([basic('one')])
+    await db.close()
+    await use(file, folder)
+    await rm(folder.file('copy.db'), { force: true })
+    expect(await readdir(dirname(file))).toEqual(['data.db'])
+  })
+
+  it('with a log that has writes of a crashed process is checked and copied without being changed', async () => {
+    await db.storage.write([basic('one')])
+    const crashed = folder.file('crashed.db')
+    for (const ending of ['', '-wal']) await copyFile(`${file}${ending}`, `${crashed}${ending}`)
+    const before = await readFile(`${crashed}-wal`)
+    expect(checkSqlite(crashed)).toEqual([])
+    await backupSqlite(crashed, folder.file('copy.db'))
+    expect(await readFile(`${crashed}-wal`)).toEqual(before)
+    const copy = new DatabaseSync(folder.file('copy.db'))
+    expect(copy.prepare('SELECT id FROM resource').all()).toEqual([{ id: 'one' }])
+    copy.close()
+  })
+
+  it('keeps its log for a process that uses it, when another one has read it', async () => {
+    await db.storage.write([basic('one')])
+    await reading(await openSqlite(file))
+    checkSqlite(file)
+    await backupSqlite(file, folder.file('copy.db'))
+    await db.storage.write([basic('two')])
+    expect(await db.storage.count(byCode('a'))).toBe(2)
   })
 
   it('is written with a log', () => {

@@ -145,6 +145,7 @@ function fileExecutor(points: SqliteDriver, options: FileOptions, { searchTimeou
     // Closed last, so that no reader blocks its checkpoint.
     points.close()
     await made?.writer.close()
+    files.deleteEmptyLog()
   }
   const callNow: Executor['callNow'] = (command, args) => {
     if (closing !== undefined) throw closedError()

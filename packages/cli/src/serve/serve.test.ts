@@ -1,8 +1,12 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { builtFile } from '../../../../test/built.js'
 import { serve } from './serve.js'
 
 test('--audit stores what is worth an audit record as AuditEvents', async () => {
@@ -44,4 +48,22 @@ test('a search for definitions that are not there has no entries: clients take t
   await server.close()
   expect(bundle).toMatchObject({ total: 0 })
   expect(bundle).not.toHaveProperty('entry')
+})
+
+test('a server goes on when the folder that it was started in is removed, as that of an earlier release is', async () => {
+  const [folder, data] = [await mkdtemp(join(tmpdir(), 'fhir-ops-serve-')), await mkdtemp(join(tmpdir(), 'fhir-ops-serve-'))]
+  onTestFinished(() => rm(data, { recursive: true }))
+  const args = ['serve', '--port', '0', '--no-auth', '--storage', `sqlite:${join(data, 'content.db')}`]
+  const child = spawn(process.execPath, [builtFile('packages/cli/dist/main.js'), ...args], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  const [line]: readonly unknown[] = await Promise.race([once(createInterface(child.stdout), 'line'), once(child, 'exit')])
+  await rm(folder, { recursive: true })
+  const patient = `${String(line).replace('listening on ', '')}/fhir/R4/Patient/p`
+  const headers = { 'content-type': 'application/fhir+json' }
+  const { status } = await fetch(patient, { method: 'PUT', headers, body: '{"resourceType":"Patient","id":"p"}' })
+  child.kill('SIGTERM')
+  await once(child, 'exit')
+  expect(status).toBe(201)
 })

@@ -102,6 +102,7 @@ async function stopServer(server: Server, service: Service): Promise<void> {
 export async function untilInterrupted(server: RunningServer, io: Io, announce: () => Promise<void> | void): Promise<void> {
   // Registered before the announcement, because whoever started the server may stop it as soon as it announces that it listens.
   const end = interrupted()
+  io.leaveFolder?.()
   await announce()
   await end
   // Printed because stopping may take some seconds.

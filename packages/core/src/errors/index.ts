@@ -3,7 +3,7 @@ export {
   ERRORS,
   escapeControls,
   isAboutContent,
-  missingPackageFile,
+  packageFileProblem,
   OperationError,
   quoted,
   type ErrorCode,

@@ -8,7 +8,7 @@ import {
   type EvaluateMeasureResult,
   type MeasurePart,
 } from 'fhir-ops/evaluate'
-import { missingPackageFile } from 'fhir-ops/internal/errors'
+import { packageFileProblem } from 'fhir-ops/internal/errors'
 import type { SubjectsPart } from 'fhir-ops/internal/evaluate'
 import { createPace } from 'fhir-ops/internal/context'
 import { ANYTHING, checkOptions, COUNT, having, inputShape, listOf, needed, type InputShape } from 'fhir-ops/internal/input'
@@ -170,7 +170,7 @@ function endedBy(cause: Error, name: string): OperationError {
   const isMemory = 'code' in cause && cause.code === 'ERR_WORKER_OUT_OF_MEMORY'
   return isMemory
     ? new OperationError('too-costly', `${name} needs too much memory.`, { cause })
-    : new OperationError('aborted', missingPackageFile(cause, '@fhir-ops/cql') ?? `${name} ended before it was done: ${cause.message}`, {
+    : new OperationError('aborted', packageFileProblem(cause, '@fhir-ops/cql') ?? `${name} ended before it was done: ${cause.message}`, {
         cause,
       })
 }

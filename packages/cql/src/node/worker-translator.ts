@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { createLimiter } from 'fhir-ops/internal/context'
 import { OperationError } from 'fhir-ops/errors'
-import { missingPackageFile } from 'fhir-ops/internal/errors'
+import { packageFileProblem } from 'fhir-ops/internal/errors'
 import type { TypeModel } from 'fhir-ops/fhirpath'
 import { keepTranslations, type Texts } from '../translator/kept-translations.js'
 import { modelTexts, type CqlTranslator, type Translation } from '../translator/translator.js'
@@ -180,7 +180,7 @@ function failureOf(cause: Error): OperationError {
   const isMemory = 'code' in cause && cause.code === 'ERR_WORKER_OUT_OF_MEMORY'
   return isMemory
     ? new OperationError('too-costly', 'The translation needs too much memory.', { cause })
-    : new OperationError('not-supported', missingPackageFile(cause, '@fhir-ops/cql') ?? 'The CQL translator ended.', { cause })
+    : new OperationError('not-supported', packageFileProblem(cause, '@fhir-ops/cql') ?? 'The CQL translator ended.', { cause })
 }
 
 /** The file lies beside the built modules; tests run the sources, which use the built file. */

@@ -15,3 +15,17 @@ test.each([
 ])('%j is told as a sentence', (error, message) => {
   expect(storageFailure(Object.assign(new Error('disk I/O error'), error))).toMatchObject({ code: 'storage-unavailable', message })
 })
+
+/** As the file system gives them. */
+test.each([
+  ['EACCES', 'storage-unavailable', /cannot be opened/],
+  ['ENOENT', 'storage-unavailable', /cannot be opened/],
+  ['EMFILE', 'storage-unavailable', /cannot be opened/],
+  ['EROFS', 'storage-unavailable', /read-only/],
+  ['ENOSPC', 'storage-full', /full/],
+  ['EDQUOT', 'storage-full', /full/],
+  ['EIO', 'storage-unavailable', /file system failed/],
+])('the error %s of the file system is %s', (code, known, message) => {
+  const error = storageFailure(Object.assign(new Error(`${code}: it failed`), { code }))
+  expect([error.code, error.message]).toEqual([known, expect.stringMatching(message)])
+})

@@ -11,7 +11,8 @@ const LOCKED: Failure = { code: 'storage-locked', message: 'The database is lock
 const DAMAGED: Failure = { code: 'storage-damaged', message: 'The database file is damaged or is not a database.' }
 const UNOPENED: Failure = {
   code: 'storage-unavailable',
-  message: 'The database file cannot be opened: it or its folder does not exist or may not be used.',
+  message:
+    'The database file cannot be opened: it or its folder does not exist, is read-only or may not be used, or too many files are open.',
 }
 const READ_ONLY: Failure = { code: 'storage-unavailable', message: 'The database may not be written: its file or its folder is read-only.' }
 const UNLOCKABLE: Failure = {
@@ -44,6 +45,11 @@ const BY_NAME: readonly (readonly [string, Failure])[] = [
   ['SQLITE_NOTADB', DAMAGED],
   ['SQLITE_FULL', FULL],
   ['SQLITE_CANTOPEN', UNOPENED],
+  ['ENOSPC', FULL],
+  ['EDQUOT', FULL],
+  ['EROFS', READ_ONLY],
+  ['EIO', BROKEN],
+  ...['ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'ELOOP', 'ENAMETOOLONG', 'EMFILE', 'ENFILE'].map((code) => [code, UNOPENED] as const),
 ]
 
 /** Converts an error of the driver to the error that callers get; an `OperationError` is returned unchanged. */
@@ -58,7 +64,7 @@ export function isStorageFailure(error: OperationError): boolean {
   return error.code.startsWith('storage-')
 }
 
-/** Errors of node:sqlite have a number (`errcode`, extended), those of better-sqlite3 a name (`code`, extended). */
+/** Errors of node:sqlite have a number (`errcode`, extended), those of better-sqlite3 and of the file system a name (`code`; of SQLite: extended). */
 function failureOf(error: unknown): Failure {
   if (!isObject(error)) return UNAVAILABLE
   const { errcode } = error

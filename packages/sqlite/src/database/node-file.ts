@@ -29,10 +29,35 @@ function known(...names: readonly string[]): KnownFiles {
   return { names, identity: found.map((one) => (one === undefined ? 'none' : `${one.dev} ${one.ino}`)).join() }
 }
 
+/** Returns the path of the file of a connection. */
+export function pathOf(db: SqliteDriver): string {
+  // The table-valued form of the pragma would read the schema, and thus create the log.
+  return String(db.all(sql`PRAGMA database_list`)[0]?.[2])
+}
+
+/**
+ * Deletes an empty log. SQLite leaves one behind if only connections for reading have been open. Does nothing if another process uses it.
+ *
+ * @param file Path of the database.
+ */
+export function deleteEmptyLog(file: string): void {
+  if (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size !== 0) return
+  try {
+    const db = new DatabaseSync(file)
+    try {
+      db.exec('PRAGMA schema_version')
+    } finally {
+      // The last connection deletes the log if it may write.
+      db.close()
+    }
+  } catch {
+    // An empty log means nothing: whoever opens the file next uses it.
+  }
+}
+
 /** A database, its log and the index of that, which lie beside the file itself if it was named by a link or as a URI; and the link. */
 function filesOf(named: string, db: SqliteDriver): readonly string[] {
-  // The table-valued form of the pragma would read the schema, and thus create the log.
-  const file = String(db.all(sql`PRAGMA database_list`)[0]?.[2])
+  const file = pathOf(db)
   const link = named === file || named.startsWith('file:') ? [] : [named]
   return [...link, file, `${file}-wal`, `${file}-shm`]
 }
@@ -47,6 +72,8 @@ interface FilesInUse {
   options(): FileOptions
   /** As `checkInPlace`, at most once a second: for calls that take less time than a look at the files. */
   checkOften(): void
+  /** Deletes the log if it is empty, once every connection of this process is closed. */
+  deleteEmptyLog(): void
 }
 
 const CHECK_EVERY_MS = 1_000
@@ -54,7 +81,7 @@ const CHECK_EVERY_MS = 1_000
 /** @param db A connection that stays open, so that SQLite does not delete the log. */
 export function filesInUse(options: FileOptions, db: SqliteDriver): FilesInUse {
   const names = filesOf(options.file, db)
-  const [log = ''] = names.slice(-2)
+  const [path = '', log = ''] = names.slice(-3)
   const opened = known(...names.slice(0, -2))
   let used: FileOptions | undefined
   let checkedMs = Number.NEGATIVE_INFINITY
@@ -74,6 +101,7 @@ export function filesInUse(options: FileOptions, db: SqliteDriver): FilesInUse {
       checkInPlace(used !== undefined || existsSync(log) ? stated() : { ...options, used: opened })
       checkedMs = now
     },
+    deleteEmptyLog: () => deleteEmptyLog(path),
   }
 }
 

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { OperationError } from 'fhir-ops/errors'
-import { missingPackageFile } from 'fhir-ops/internal/errors'
+import { packageFileProblem } from 'fhir-ops/internal/errors'
 import type { Command } from '../commands/command.js'
 import type { ToWorker, WorkerTask, Answer, TimeLimit } from './write-group.js'
 
@@ -130,7 +130,7 @@ function newWorker(task: WorkerTask): Worker {
 }
 
 function threadFailure(message: string, cause: unknown): OperationError {
-  return new OperationError('storage-unavailable', missingPackageFile(cause, '@fhir-ops/sqlite') ?? message, { cause })
+  return new OperationError('storage-unavailable', packageFileProblem(cause, '@fhir-ops/sqlite') ?? message, { cause })
 }
 
 function send(worker: Worker, message: ToWorker): void {
