@@ -8,7 +8,7 @@ import { unitConversion, unitsOfMeasure } from '@fhir-ops/registries/ucum'
 import { snomed } from '@fhir-ops/snomed'
 import type { Io } from './io.js'
 import { load, loadReports } from './load/loader.js'
-import { readingOf, filesIn } from './load/sources.js'
+import { filesIn, isStandardInput, readingInput, readingOf } from './load/sources.js'
 import { prepare } from './load/prepare.js'
 import { openStorage, type Engine, type OpenedStorage, type StorageOptions } from './storage.js'
 import { readSuppressions } from './validate/read-suppressions.js'
@@ -67,7 +67,8 @@ async function engineOver(opened: OpenedStorage, options: EngineOptions, io: Io)
   if (options.load !== undefined && options.load.length > 0) {
     const { knowsPackages } = options
     const reports = loadReports(io, { knowsPackages })
-    await load(readingOf(await filesIn(options.load)), {
+    const reading = isStandardInput(options.load) ? readingInput(io) : readingOf(await filesIn(options.load))
+    await load(reading, {
       storage: opened.storage,
       prepare: (sources) => prepare(sources, indexer),
       ...reports,

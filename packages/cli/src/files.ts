@@ -4,6 +4,7 @@ import type { Stats } from 'node:fs'
 import { mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { getSystemErrorMessage } from 'node:util'
+import type { Io } from './io.js'
 
 /** The error for a file or folder, named by an argument or option, that cannot be read. @param cause The system's error. */
 export function unreadable(path: string, cause: unknown): OperationError {
@@ -27,6 +28,8 @@ export async function statOf(path: string): Promise<Stats | undefined> {
 
 /** The error for a path, or a pattern, without a file. */
 export function noFile(path: string): OperationError {
+  if (path === STANDARD_INPUT)
+    return new OperationError('parameter-value', 'Standard input (-) is not read here: name a file, such as ./- for one of that name.')
   const problem = /^https?:/i.test(path)
     ? `${path} is an address, and nothing is downloaded: name a file.`
     : `There is no file or folder ${shownPath(path)}.`
@@ -62,6 +65,19 @@ export async function unpackedBytes(path: string): Promise<Uint8Array> {
 /** Reads a file as UTF-8. @throws {OperationError} as `unpackedBytes`, and `body-invalid` for another encoding. */
 export async function fileText(path: string): Promise<string> {
   return decodeUtf8(await unpackedBytes(path), path)
+}
+
+/** The argument that means standard input, wherever a file with text is read. */
+const STANDARD_INPUT = '-'
+
+/** Reads a text file, or standard input if that is named. @throws {OperationError} as `fileText`. */
+export async function inputText(path: string, { stdin }: Pick<Io, 'stdin'>): Promise<string> {
+  return path === STANDARD_INPUT ? stdin() : fileText(path)
+}
+
+/** Returns the name of a file or of standard input for messages. */
+export function inputName(path: string): string {
+  return path === STANDARD_INPUT ? 'stdin' : path
 }
 
 /** First bytes of formats that are sometimes passed instead of text. */

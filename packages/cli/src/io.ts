@@ -65,6 +65,14 @@ function terminalIo(): Io {
   }
 }
 
+let isInputRead = false
+
+/** @throws {OperationError} `parameter-value` the second time: its end has then been read. */
+function readOnce(): void {
+  if (isInputRead) throw new OperationError('parameter-value', 'Standard input (-) can be read only once.')
+  isInputRead = true
+}
+
 async function wholeInput(): Promise<string> {
   let text = ''
   for await (const piece of standardInput()) text += piece
@@ -72,6 +80,7 @@ async function wholeInput(): Promise<string> {
 }
 
 function standardInput(): AsyncIterable<string> {
+  readOnce()
   if (process.stdin.isTTY) process.stderr.write('reading standard input; Ctrl-D ends it\n')
   return decodingUtf8(refusingPacked(process.stdin, 'Standard input'), 'Standard input')
 }

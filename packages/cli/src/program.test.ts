@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -6,10 +7,12 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { Command } from 'commander'
 import { OperationError } from 'fhir-ops/errors'
+import { builtFile } from '../../../test/built.js'
 import { allCommands } from './commands/index.js'
 import { run } from './program.js'
 import { runCommands, type MakeCommand } from './run-commands.js'
 
+const MAIN = builtFile('packages/cli/dist/main.js')
 const COMMANDS = await allCommands()
 const SAMPLE = fileURLToPath(new URL('../sample', import.meta.url))
 let folder = ''
@@ -511,4 +514,89 @@ describe('a SQLite file', () => {
     expect((await command(['token', 'list', ...storage(), '--user', 'nurse', '--json'])).out).toBe('[]')
     expect((await command(['token', 'revoke', 'nobody', ...storage()])).status).toBe(1)
   })
+})
+
+describe('a hyphen is standard input', () => {
+  const BOT = 'export const handler = () => 7'
+  const sampled = (name: string): string => readFileSync(join(SAMPLE, name), 'utf8')
+  const patient = '{"resourceType":"Patient","id":"p","birthDate":"1980-02-03"}'
+  const profile = JSON.stringify({
+    resourceType: 'StructureDefinition',
+    url: 'http://example.org/p',
+    name: 'P',
+    status: 'draft',
+    kind: 'resource',
+    abstract: false,
+    type: 'Patient',
+    baseDefinition: 'http://hl7.org/fhir/StructureDefinition/Patient',
+    derivation: 'constraint',
+    differential: { element: [{ id: 'Patient', path: 'Patient' }] },
+  })
+  const bmi = '{"weightKg":61.5,"heightM":1.68}'
+
+  test.each<[args: readonly string[], stdin: string, out: RegExp]>([
+    [['cql', '-'], 'library X\ndefine A: 1 + 1', /A +2/],
+    [
+      ['cql', '-'],
+      '{"resourceType":"Library","name":"X","content":[{"contentType":"text/cql","data":"bGlicmFyeSBYIGRlZmluZSBBOiAx"}]}',
+      /A +1/,
+    ],
+    [['cql', '--expression', '[Patient] P return P.id.value', '--subject', 'Patient/p', '--data', '-'], patient, /'p'/],
+    [['snapshot', '-'], profile, /"snapshot"/],
+    [['validate', '-'], patient, /^$/],
+    [['execute', 'bmi', '--load', SAMPLE, '--input', '-'], bmi, /21\.8/],
+    [['expand', 'http://example.org/fhir/ValueSet/visit-priority', '--load', '-'], `${sampled('valueset-priority.json')}`, /^$/],
+    [
+      ['lookup', 'urgent', '--system', 'http://example.org/fhir/CodeSystem/visit-priority', '--load', '-'],
+      sampled('codesystem-priority.json'),
+      /Urgent/,
+    ],
+    [['bot', 'run', '-', '--input', join(SAMPLE, 'valueset-priority.json')], BOT, /7/],
+    [['validate', join(SAMPLE, 'valueset-priority.json'), '--suppress', '-'], '[]', /^$/],
+  ])('%j', async (args, stdin, out) => {
+    const answer = await command(args, stdin)
+    if (!args.includes('expand')) expect(answer).toMatchObject({ status: 0, out: expect.stringMatching(out) })
+    else expect(answer.err).toMatch(/visit-priority/)
+  })
+
+  test('of a bot that is stored, which then needs an id', async () => {
+    const storage = `sqlite:${join(folder, 'hyphen.db')}`
+    expect(await command(['bot', 'deploy', '-', '--storage', storage], BOT)).toMatchObject({
+      status: 2,
+      err: expect.stringMatching(/--id/),
+    })
+    expect(await command(['bot', 'deploy', '-', '--id', 'seven', '--storage', storage], BOT)).toMatchObject({ status: 0 })
+    expect(await command(['execute', 'seven', '--storage', storage], '{}')).toMatchObject({ status: 0, out: '7' })
+  })
+
+  test.each<readonly string[]>([
+    ['ig', '-'],
+    ['import', 'loinc', '-', '--storage', 'sqlite:none.db'],
+  ])('but not where an archive is read: %s', async (...args) => {
+    expect(await command(args)).toMatchObject({ status: 2, err: expect.stringContaining('Standard input (-) is not read here') })
+  })
+
+  test.each<readonly string[]>([
+    ['snapshot', '-'],
+    ['cql', '-'],
+    ['cql', '--expression', '1', '--data', '-'],
+  ])('and when it is empty, that is said: %s', async (...args) => {
+    expect(await command(args)).toMatchObject({ status: 1, err: expect.stringMatching(/stdin/) })
+  })
+
+  test('which is read once', async () => {
+    const { status, stderr } = spawnSync(process.execPath, [MAIN, 'cql', '-', '--data', '-'], {
+      encoding: 'utf8',
+      input: 'library X define A: 1',
+    })
+    expect([status, stderr]).toEqual([2, expect.stringContaining('Standard input (-) can be read only once')])
+  })
+})
+
+test('a blank text to check is wrong use, as of a variable that is not set', async () => {
+  const args = ['validate-code', 'male', '--system', 'http://hl7.org/fhir/administrative-gender']
+  for (const option of ['--display', '--version', '--value-set', '--system']) {
+    const { status, err } = await command([...args, option, ''])
+    expect([option, status, err]).toEqual([option, 2, expect.stringMatching(/must not be blank/)])
+  }
 })

@@ -1,24 +1,27 @@
 import { OperationError } from 'fhir-ops/errors'
 import { isObject, type JsonObject } from 'fhir-ops/internal/json'
 import { faultIn, parsedJson } from './json-fault.js'
-import { sourcesIn, type Source } from './load/sources.js'
+import { inputName } from './files.js'
+import type { Io } from './io.js'
+import { isStandardInput, sourcesIn, sourcesOfInput, type Source } from './load/sources.js'
 
 /**
- * Reads the resource in a JSON file.
+ * Reads the resource in a JSON file, or in standard input for `-`.
  *
  * @throws {OperationError} `body-invalid` for any other file, with the line that is not JSON; `parameter-value` for a file that cannot be read.
  */
-export async function readResource(path: string): Promise<JsonObject> {
-  const [resource, ...others] = await readResources(path)
-  if (resource === undefined) throw new OperationError('body-invalid', `${path} has no resource.`)
-  if (others.length > 0) throw new OperationError('body-invalid', `${path} has ${others.length + 1} resources: one is expected.`)
+export async function readResource(path: string, io: Pick<Io, 'stdin'>): Promise<JsonObject> {
+  const [resource, ...others] = await readResources(path, io)
+  if (resource === undefined) throw new OperationError('body-invalid', `${inputName(path)} has no resource.`)
+  if (others.length > 0) throw new OperationError('body-invalid', `${inputName(path)} has ${others.length + 1} resources: one is expected.`)
   return resource
 }
 
-/** Reads the resources of a file: one in JSON, one per line in NDJSON, or the definitions of a package. Throws as `readResource`. */
-export async function readResources(path: string): Promise<readonly JsonObject[]> {
+/** Reads the resources of a file: one in JSON, one per line in NDJSON, or the definitions of a package. From standard input, JSON or NDJSON. Throws as `readResource`. */
+export async function readResources(path: string, io: Pick<Io, 'stdin'>): Promise<readonly JsonObject[]> {
   const resources: JsonObject[] = []
-  for await (const source of sourcesIn(path)) resources.push(resourceOf(source))
+  if (isStandardInput([path])) for await (const sources of sourcesOfInput(io)) resources.push(...sources.map(resourceOf))
+  else for await (const source of sourcesIn(path)) resources.push(resourceOf(source))
   return resources
 }
 

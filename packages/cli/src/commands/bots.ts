@@ -5,13 +5,13 @@ import { forRequest } from 'fhir-ops/context'
 import { createBots, execute } from 'fhir-ops/execute'
 import { OperationError, quoted } from 'fhir-ops/internal/errors'
 import { BOT_CONTENT_TYPES, readBot, readBotInput, writeBotOutput, type BotAddress } from 'fhir-ops/internal/execute'
-import { decodeUtf8 } from 'fhir-ops/internal/text'
 import { isResourceId, putResource } from 'fhir-ops/storage'
 import { withEngine, type Engine } from '../engine.js'
 import type { Io } from '../io.js'
 import { checkJson } from '../json-fault.js'
 import { hintAbout, withHint } from '../known-names.js'
-import { fileText, unpackedBytes } from '../files.js'
+import { inputName, inputText } from '../files.js'
+import { isStandardInput } from '../load/sources.js'
 import { SAMPLE_PATH } from '../own-files.js'
 import { checkIsKept, loadOption, storageOption, wholeNumber } from './options.js'
 
@@ -61,10 +61,12 @@ function runCommand(io: Io): Command {
     .description(
       'Run the bot of a file in the sandbox, as a stored one is run. Its answer goes to standard output, its log to standard error.',
     )
-    .argument('<file>', 'JavaScript that exports handler(event, context)')
+    .argument('<file>', 'JavaScript that exports handler(event, context); - for standard input')
     .addHelpText('after', `\nExample:\n  echo '{"n":2}' | fhir-ops bot run twice.js`)
     .action((file: string, options: BotInputOptions) =>
-      withEngine({ storage: 'memory' }, io, async (engine) => runBot({ engine, bot: await store(engine, file, 'bot'), file, io }, options)),
+      withEngine({ storage: 'memory' }, io, async (engine) =>
+        runBot({ engine, bot: await store(engine, await inputText(file, io), 'bot'), file: inputName(file), io }, options),
+      ),
     )
 }
 
@@ -76,24 +78,26 @@ interface DeployOptions {
 function deployCommand(io: Io): Command {
   return new Command('deploy')
     .description('Store the bot of a file; one of the same id is replaced.')
-    .argument('<file>', 'JavaScript that exports handler(event, context)')
+    .argument('<file>', 'JavaScript that exports handler(event, context); - for standard input')
     .addOption(storageOption().makeOptionMandatory())
     .option('--id <id>', 'id of the bot (default: the name of the file)')
     .addHelpText('after', '\nExample:\n  fhir-ops bot deploy twice.js --storage sqlite:content.db')
     .action((file: string, options: DeployOptions) => {
       checkIsKept(options.storage)
+      const id = idFor(file, options.id)
       return withEngine({ storage: options.storage, create: true }, io, async (engine) => {
-        await checkCode(file)
-        io.err(`stored Bot/${await store(engine, file, options.id)}`)
+        const code = await inputText(file, io)
+        await checkCode(code, inputName(file))
+        io.err(`stored Bot/${await store(engine, code, id)}`)
       })
     })
 }
 
 /** Refuses code that does not compile, without running any of it. @throws {OperationError} `bot-failed`, with the place in the file. */
-async function checkCode(file: string): Promise<void> {
+async function checkCode(code: string, file: string): Promise<void> {
   const runtime = openBotSandbox({ workers: 1 })
   try {
-    await runtime.check(await fileText(file))
+    await runtime.check(code)
   } catch (error) {
     throw withBotsWords(error, file)
   } finally {
@@ -101,16 +105,22 @@ async function checkCode(file: string): Promise<void> {
   }
 }
 
-/** Stores the bot and returns its id. Other members of a stored Bot with this id, such as identifiers and schemas, are kept. */
-async function store({ ctx, indexer }: Engine, file: string, given: string | undefined): Promise<string> {
+/** Returns the id under which to store the bot of a file. @throws {OperationError} `parameter-value` if the name of the file is none. */
+function idFor(file: string, given: string | undefined): string {
+  if (given === undefined && isStandardInput([file]))
+    throw new OperationError('parameter-value', 'The bot of standard input needs an id: give it as --id.')
   const id = given ?? basename(file, extname(file))
-  if (!isResourceId(id))
-    throw new OperationError(
-      'parameter-value',
-      `${quoted(id)} is not an id, of 1 to 64 letters, digits, hyphens and dots: give another as --id.`,
-    )
+  if (isResourceId(id)) return id
+  throw new OperationError(
+    'parameter-value',
+    `${quoted(id)} is not an id, of 1 to 64 letters, digits, hyphens and dots: give another as --id.`,
+  )
+}
+
+/** Stores the bot and returns its id. Other members of a stored Bot with this id, such as identifiers and schemas, are kept. */
+async function store({ ctx, indexer }: Engine, code: string, id: string): Promise<string> {
   const before = await ctx.storage.read('Bot', id)
-  const bot = { ...before?.resource, resourceType: 'Bot', id, code: await fileText(file) }
+  const bot = { ...before?.resource, resourceType: 'Bot', id, code }
   readBot(bot)
   await ctx.storage.write([putResource({ type: 'Bot', id, source: bot }, indexer)])
   return id
@@ -128,10 +138,9 @@ interface BotRun {
 
 /** Runs a bot in the sandbox: its answer goes to `io.out`, its log to `io.err`. @throws {OperationError} as `execute`. */
 async function runBot({ engine, bot, file, io }: BotRun, options: BotInputOptions): Promise<void> {
-  const named = options.input === '-' ? undefined : options.input
-  const bytes = named === undefined ? new TextEncoder().encode(await io.stdin()) : await unpackedBytes(named)
-  const source = named ?? 'stdin'
-  const { input, contentType } = readBotInput(options.contentType, decodeUtf8(bytes, source), (text) => parseJson(text, source))
+  const named = options.input ?? '-'
+  const source = inputName(named)
+  const { input, contentType } = readBotInput(options.contentType, await inputText(named, io), (text) => parseJson(text, source))
   const { botSchemas } = await import('@fhir-ops/bot-sandbox/schemas')
   const runtime = openBotSandbox()
   try {

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import { escapeControls } from 'fhir-ops/internal/errors'
 import { type Io, table } from '../io.js'
-import { repeated } from './options.js'
+import { notBlank, repeated } from './options.js'
 import {
   idOf,
   operationCommand,
@@ -30,8 +30,8 @@ interface CodeOptions extends OperationOptions {
 /** A command about a code in `--system`. */
 function codeCommand(name: string, example: string): Command {
   return operationCommand(name, `${example} --system ${PRIORITY}`)
-    .requiredOption('--system <uri>', 'code system of the code')
-    .option('--version <version>', 'version of the code system')
+    .requiredOption('--system <uri>', 'code system of the code', notBlank)
+    .option('--version <version>', 'version of the code system', notBlank)
 }
 
 interface LookupOptions extends CodeOptions {
@@ -86,8 +86,8 @@ export function validateCodeCommand(io: Io): Command {
   return codeCommand('validate-code', 'urgent')
     .description('Check a code, and its display if given, against its code system or a value set. Exit status 1 when it is not valid.')
     .argument('<code>', 'code to validate')
-    .option('--display <text>', 'display to check')
-    .option('--value-set <canonical>', 'value set that the code must be in')
+    .option('--display <text>', 'display to check', notBlank)
+    .option('--value-set <canonical>', 'value set that the code must be in', notBlank)
     .action(async (code: string, options: ValidateCodeOptions) => {
       await printAnswer(validateCodeCall(code, options), options, io, (answer) => {
         for (const line of validationLines(answer)) io.out(line)
@@ -147,11 +147,11 @@ export function translateCommand(io: Io): Command {
   return operationCommand('translate', example)
     .description('Translate a code with a ConceptMap. Exit status 1 when nothing matches.')
     .argument('<code>', 'code to translate')
-    .requiredOption('--system <uri>', 'code system of the code')
+    .requiredOption('--system <uri>', 'code system of the code', notBlank)
     .option('--url <canonical>', 'canonical of the ConceptMap')
     .option('--map <id>', 'id of the ConceptMap')
-    .option('--source <canonical>', 'canonical of the source value set; every map from it is used')
-    .option('--target-system <uri>', 'keep only matches in this code system')
+    .option('--source <canonical>', 'canonical of the source value set; every map from it is used', notBlank)
+    .option('--target-system <uri>', 'keep only matches in this code system', notBlank)
     .option('--reverse', 'translate from target to source')
     .action(async (code: string, options: TranslateOptions) => {
       const { system, url, source, targetSystem, map } = options

@@ -9,7 +9,8 @@ import { OperationError } from 'fhir-ops/errors'
 import { objectAt, objectsAt, type JsonObject } from 'fhir-ops/internal/json'
 import { openEngine } from '../engine.js'
 import { Exit, type Io, table } from '../io.js'
-import { fileText } from '../files.js'
+import { fileText, inputName } from '../files.js'
+import { isStandardInput } from '../load/sources.js'
 import { readResource, readResources } from '../read-resource.js'
 import { checkFiles, clausesOptions, printCoverage, printExplanation, type ClausesOptions } from './clauses-output.js'
 import { manifestOption } from './measure-command.js'
@@ -43,13 +44,13 @@ export function cqlCommand(io: Io): Command {
   const { explain, coverage } = clausesOptions()
   return new Command('cql')
     .description('Evaluate a CQL library, or an expression, over data that is loaded or stored.')
-    .argument('[file]', 'file with CQL or with a Library resource; other .cql files of its folder can be included')
+    .argument('[file]', 'file with CQL or with a Library resource; other .cql files of its folder can be included; - for standard input')
     .option('--expression <cql>', 'an expression; with a file it may use the library of the file by its name')
     .option('--define <name>', 'definition to evaluate; repeatable (default: all that are public)', repeated)
     .option('--subject <reference>', 'Patient/<id>, the subject of the context')
     .addOption(parameterOption())
     .addOption(manifestOption())
-    .option('--data <file>', 'Bundle, resource or NDJSON file to evaluate over, instead of what is stored')
+    .option('--data <file>', 'Bundle, resource or NDJSON file to evaluate over, instead of what is stored; - for standard input')
     .addOption(explain)
     .addOption(coverage)
     .addOption(storageOption())
@@ -99,7 +100,7 @@ async function evaluateFile(ctx: OperationContext, file: string | undefined, cal
     subject,
     manifest,
     parameters: await parameterValues(ctx, call.options.parameter, call.translator),
-    data: data === undefined ? undefined : (await readResources(data)).flatMap(resourcesIn),
+    data: data === undefined ? undefined : (await readResources(data, call.io)).flatMap(resourcesIn),
     explain: call.options.explain !== undefined || call.options.coverage !== undefined,
   }
   return await evaluateCql(own, input, { translator: call.translator })
@@ -110,7 +111,8 @@ async function evaluateFile(ctx: OperationContext, file: string | undefined, cal
  * library may not need them: macOS leaves `._measure.cql`, which is not text, next to a copied `measure.cql`.
  */
 async function librariesAt(file: string, io: Io): Promise<{ readonly library: JsonObject; readonly resources: readonly JsonObject[] }> {
-  if (extname(file) === '.json') return { library: await libraryIn(file), resources: [] }
+  if (extname(file) === '.json') return { library: await libraryIn(file, io), resources: [] }
+  if (isStandardInput([file])) return libraryOfInput(io)
   const library = libraryOf(await fileText(file), file)
   const folder = dirname(file)
   const resources = [library]
@@ -125,10 +127,19 @@ async function librariesAt(file: string, io: Io): Promise<{ readonly library: Js
   return { library, resources }
 }
 
-async function libraryIn(file: string): Promise<JsonObject> {
-  const resource = await readResource(file)
+/** The library in standard input, which includes no other files. */
+async function libraryOfInput(io: Io): Promise<{ readonly library: JsonObject; readonly resources: readonly JsonObject[] }> {
+  const text = await io.stdin()
+  if (text.trim() === '') throw new OperationError('body-invalid', 'stdin is empty: CQL or a Library resource is expected.')
+  if (text.trimStart().startsWith('{')) return { library: await libraryIn('-', { stdin: async () => text }), resources: [] }
+  const library = libraryOf(text, 'stdin')
+  return { library, resources: [library] }
+}
+
+async function libraryIn(file: string, io: Pick<Io, 'stdin'>): Promise<JsonObject> {
+  const resource = await readResource(file, io)
   if (resource['resourceType'] === 'Library') return resource
-  throw new OperationError('body-invalid', `${file} must be a Library resource, or CQL in a file whose name ends in .cql.`)
+  throw new OperationError('body-invalid', `${inputName(file)} must be a Library resource, or CQL in a file whose name ends in .cql.`)
 }
 
 const DECLARATION = /^library {1,9}(?:"([^"]{1,200})"|([\w.]{1,200}))(?: {1,9}version {1,9}'([^']{0,100})')?/

@@ -22,7 +22,7 @@ import { Exit, type Io, table } from '../io.js'
 import { checkJson } from '../json-fault.js'
 import type { MeasureThreadData } from '../measure-thread.js'
 import { progressOn } from '../progress.js'
-import { fileText } from '../files.js'
+import { inputName, inputText } from '../files.js'
 import { parameterOption, parametersResource } from './cql.js'
 import { checkFiles, clausesOptions, printCoverage, printExplanation, type ClausesOptions } from './clauses-output.js'
 import { measureCommand, withContentOptions, withLanguages, type MeasureOptions } from './measure-command.js'
@@ -258,7 +258,7 @@ async function partOrWhole(
     return undefined
   }
   const parts: MeasurePart[] = []
-  for (const file of merge) parts.push(await partAt(file))
+  for (const file of merge) parts.push(await partAt(file, io))
   return await mergeMeasureParts(ctx, input, parts, { languages }).catch((error: unknown) => {
     throw ofOption(error)
   })
@@ -271,12 +271,12 @@ function ofOption(error: unknown): unknown {
 }
 
 /** Reads a part. Which measure it belongs to is checked when it is merged. */
-async function partAt(file: string): Promise<MeasurePart> {
-  const text = await fileText(file)
-  checkJson(text, file, ', as `fhir-ops evaluate --part` prints it')
+async function partAt(file: string, io: Io): Promise<MeasurePart> {
+  const text = await inputText(file, io)
+  checkJson(text, inputName(file), ', as `fhir-ops evaluate --part` prints it')
   const part: MeasurePart = JSON.parse(text)
   if (isObject(part) && part.format === 'measure-part') return part
-  throw new OperationError('body-invalid', `${file} is not what \`fhir-ops evaluate --part\` prints.`)
+  throw new OperationError('body-invalid', `${inputName(file)} is not what \`fhir-ops evaluate --part\` prints.`)
 }
 
 /** The thread's file next to the program; tests run the sources but use the built thread. */

@@ -9,7 +9,7 @@ import { openEngine } from '../engine.js'
 import type { Io } from '../io.js'
 import { MCP_PATH } from '../serve/mcp-listener.js'
 import { serve, untilInterrupted } from '../serve/serve.js'
-import { loadOption, portNumber, storageOption, tokenOption } from './options.js'
+import { checkInputIsFree, loadOption, portNumber, storageOption, tokenOption } from './options.js'
 import { SAMPLE_PATH } from '../own-files.js'
 
 interface McpOptions {
@@ -37,6 +37,7 @@ export function mcpCommand(io: Io): Command {
 async function serveStdio(options: McpOptions, io: Io): Promise<void> {
   if (options.devToken !== undefined)
     throw new OperationError('parameter-value', '--dev-token needs --port: there are no tokens on standard input and output.')
+  checkInputIsFree(options.load, 'the messages of the client')
   const [{ botSchemas }, { createMcpServer }, { StdioServerTransport }] = await Promise.all([
     import('@fhir-ops/bot-sandbox/schemas'),
     import('@fhir-ops/mcp'),

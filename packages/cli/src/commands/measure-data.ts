@@ -8,7 +8,7 @@ import { withEngine, type Engine } from '../engine.js'
 import { type Io, table } from '../io.js'
 import { checkJson, parsedJson } from '../json-fault.js'
 import { withProgress } from '../progress.js'
-import { fileText } from '../files.js'
+import { inputName, inputText } from '../files.js'
 import { SAMPLE_PATH } from '../own-files.js'
 import {
   manifestOption,
@@ -145,8 +145,8 @@ export function submitDataCommand(io: Io): Command {
 async function submit(file: string, options: SubmitOptions, io: Io): Promise<void> {
   const { storage, measure } = options
   checkIsKept(storage)
-  const text = file === '-' ? await io.stdin() : await fileText(file)
-  const source = file === '-' ? 'stdin' : file
+  const text = await inputText(file, io)
+  const source = inputName(file)
   checkJson(text, source)
   const body = parsedJson(text)
   if (!isObject(body) || body['resourceType'] !== 'Parameters')

@@ -18,9 +18,17 @@ export function checkIsKept(storage: string, otherwise = ''): void {
 
 /** `--load`, repeatable. */
 export function loadOption(): Option {
-  return new Option('--load <path>', 'JSON, Bundle or NDJSON file (also .gz), FHIR package (.tgz) or a folder of them; repeatable')
+  return new Option(
+    '--load <path>',
+    'JSON, Bundle or NDJSON file (also .gz), FHIR package (.tgz) or a folder of them; repeatable; - for standard input',
+  )
     .argParser<readonly string[]>((path, before: readonly string[] | undefined) => [...(before ?? []), path])
     .default([], 'nothing')
+}
+
+/** For commands that read other things from standard input. @throws {OperationError} `parameter-value` if content is to be loaded from it. */
+export function checkInputIsFree(load: readonly string[], read: string): void {
+  if (load.includes('-')) throw new OperationError('parameter-value', `Standard input (-) has ${read}: name a file to load.`)
 }
 
 /** `--words`. */
@@ -35,7 +43,10 @@ export function explainOption(): Option {
 
 /** `--suppress`. */
 export function suppressOption(): Option {
-  return new Option('--suppress <file>', 'JSON file with accepted findings of $validate, each with a reason and an expiry date')
+  return new Option(
+    '--suppress <file>',
+    'JSON file with accepted findings of $validate, each with a reason and an expiry date; - for standard input',
+  )
 }
 
 /** `--json`. */

@@ -57,7 +57,7 @@ export function snapshotCommand(io: Io): Command {
     .description(
       'Print a StructureDefinition with the snapshot that its differential makes of its base. What cannot be applied goes to standard error.',
     )
-    .argument('<file>', 'JSON file with a StructureDefinition')
+    .argument('<file>', 'JSON file with a StructureDefinition; - for standard input')
     .option('--url', 'the argument is the canonical of a definition that is stored or loaded')
     .addOption(storageOption())
     .addOption(loadOption())
@@ -66,7 +66,7 @@ export function snapshotCommand(io: Io): Command {
 }
 
 async function printSnapshot(file: string, options: SnapshotOptions, io: Io): Promise<void> {
-  const given = options.url ? { url: file } : { definition: await readResource(file) }
+  const given = options.url ? { url: file } : { definition: await readResource(file, io) }
   await withEngine(options, io, async ({ ctx }) => {
     const { definition, problems } = await generateSnapshot(ctx, given).catch(async (error: unknown) => {
       throw withHint(error, await hintAbout(error, ctx))

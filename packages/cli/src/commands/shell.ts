@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { Command } from 'commander'
 import type { OperationContext } from 'fhir-ops/context'
 import { expand } from 'fhir-ops/expand'
@@ -6,7 +7,7 @@ import { knownNames } from '../known-names.js'
 import { type Completer, Exit, type Io } from '../io.js'
 import type { MakeCommand } from '../run-commands.js'
 import { SAMPLE_PATH } from '../own-files.js'
-import { loadOption, storageOption, wordsOption } from './options.js'
+import { checkInputIsFree, loadOption, storageOption, wordsOption } from './options.js'
 
 /** Commands that only query, and can therefore share the engine that the shell has opened. */
 const ASKING = [
@@ -54,8 +55,9 @@ export function shellCommand(io: Io, parts: ShellParts): Command {
 }
 
 async function shell(options: ShellOptions, { commandNamed, run }: ShellParts, io: Io): Promise<void> {
+  checkInputIsFree(options.load, 'the lines of the prompt')
   const engine = await openEngine(options, io)
-  const shared: Io = { ...io, engine, stdin: async () => '' }
+  const shared: Io = { ...io, engine, stdin: async () => '', stdinPieces: () => Readable.from([]) }
   const asking = (await Promise.all(ASKING.map(commandNamed))).filter((make) => make !== undefined)
   const commands = asking.map((make) => make(io))
   const statusOf = async (args: readonly string[]): Promise<number> => {

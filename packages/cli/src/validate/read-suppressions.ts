@@ -2,7 +2,7 @@ import type { Suppression } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import { isObject, stringAt } from 'fhir-ops/internal/json'
 import { checkSuppression } from 'fhir-ops/internal/validate'
-import { fileText } from '../files.js'
+import { inputName, inputText } from '../files.js'
 import type { Io } from '../io.js'
 import { checkJson, parsedJson } from '../json-fault.js'
 
@@ -11,8 +11,9 @@ import { checkJson, parsedJson } from '../json-fault.js'
  *
  * @throws {OperationError} `parameter-value` if the file cannot be read or is not valid; `body-invalid` if it is not JSON in UTF-8.
  */
-export async function readSuppressions(file: string, io: Io): Promise<readonly Suppression[]> {
-  const items = listIn(await fileText(file), file)
+export async function readSuppressions(path: string, io: Io): Promise<readonly Suppression[]> {
+  const file = inputName(path)
+  const items = listIn(await inputText(path, io), file)
   const suppressions = items.map((item, index) => suppressionOf(item, `${file}, entry ${index + 1}`))
   const today = new Date().toISOString().slice(0, 'YYYY-MM-DD'.length)
   for (const { id, until } of suppressions) {
