@@ -115,10 +115,11 @@ describe('a second thread', () => {
   test('starts for what waits behind a late run', async () => {
     const { pool, started } = pooled()
     await runCode(pool, QUICK)
-    const caller = new AbortController()
-    const endless = codeOf(runCode(pool, ENDLESS, { signal: caller.signal }))
+    const [begun, caller] = [Promise.withResolvers<void>(), new AbortController()]
+    const capabilities = { storage: { read: async () => void begun.resolve(), search: async () => [], write: async () => ({}) } }
+    const endless = codeOf(runCode(pool, CALLS_AND_LOOPS, { capabilities, signal: caller.signal }))
     const first = runCode(pool, QUICK)
-    await after(0)
+    await begun.promise
     expect(started()).toBe(1)
     vi.advanceTimersByTime(5)
     await Promise.all([first, runCode(pool, QUICK)])
@@ -168,6 +169,8 @@ test('more bots than threads wait for each other', async () => {
 })
 
 const ENDLESS = 'export const handler = () => { for (;;); }'
+/** Its call shows that it has begun. */
+const CALLS_AND_LOOPS = "export const handler = (event, { storage }) => { storage.read('', ''); for (;;); }"
 const QUICK = 'export const handler = (event) => event.input.a'
 
 test('of twelve bots that never end eight run at once, and when their callers go the threads are free again', async () => {
@@ -180,8 +183,7 @@ test('of twelve bots that never end eight run at once, and when their callers go
     return undefined
   }
   const capabilities = { storage: { read, search: async () => [], write: async () => ({}) } }
-  const code = "export const handler = (event, { storage }) => { storage.read('', ''); for (;;); }"
-  const runs = Array.from({ length: 12 }, () => codeOf(runCode(sandbox, code, { capabilities, signal: callers.signal })))
+  const runs = Array.from({ length: 12 }, () => codeOf(runCode(sandbox, CALLS_AND_LOOPS, { capabilities, signal: callers.signal })))
   await eight.promise
   await after(100)
   expect(begun).toBe(8)
