@@ -1,4 +1,5 @@
 import { MessageChannel, receiveMessageOnPort, Worker, type MessagePort } from 'node:worker_threads'
+import { threadArguments } from 'fhir-ops/internal/work'
 import { announceSent } from './claims.js'
 import type { FromWorker, ReplyMessage, RunMessage, ToWorker } from './protocol.js'
 import { codeSender } from './sent-codes.js'
@@ -68,7 +69,7 @@ function newWorker(port: MessagePort, claims: Int32Array): Worker {
     transferList: [port],
     env: {},
     argv: [],
-    execArgv: [],
+    execArgv: threadArguments(process, import.meta.url),
     stdin: true,
     stdout: true,
     stderr: true,

@@ -1,6 +1,7 @@
 import { Worker, type MessagePort, type ResourceLimits } from 'node:worker_threads'
 import { OperationError, type ErrorCode } from 'fhir-ops/errors'
 import { packageFileProblem } from 'fhir-ops/internal/errors'
+import { threadArguments } from 'fhir-ops/internal/work'
 
 /** A thread that answers messages in order. */
 export interface Thread<Question, Answer> {
@@ -21,7 +22,7 @@ export function startThread<Question, Answer>(
   resourceLimits: ResourceLimits = {},
 ): Thread<Question, Answer> {
   const url = new URL(import.meta.url.endsWith('.ts') ? `../dist/${file}.js` : `./${file}.js`, import.meta.url)
-  const worker = new Worker(url, { workerData, env: {}, execArgv: [], resourceLimits })
+  const worker = new Worker(url, { workerData, env: {}, execArgv: threadArguments(process, import.meta.url), resourceLimits })
   /** In the order in which messages were sent, which is that of the answers. */
   const waiting: PromiseWithResolvers<Answer>[] = []
   let failure: Error | undefined

@@ -59,7 +59,7 @@ function failureHeaders(service: Service, exchange: Exchange, error: OperationEr
   const { status } = ERRORS[error.code]
   const challenge = challengeOf(error, { realm: service.realm, atUserInfo: familyOf(service, exchange) === 'userinfo' })
   const retry = error.detail.retryAfterSeconds ?? (status === 429 || status === 503 ? RETRY_SECONDS : undefined)
-  const headers: [string, string][] = []
+  const headers: (readonly [string, string])[] = []
   if (challenge !== undefined) headers.push(['WWW-Authenticate', challenge])
   if (retry !== undefined) headers.push(['Retry-After', String(Math.max(1, Math.ceil(retry)))])
   if (error.code === 'method-not-allowed' && exchange.match !== undefined) headers.push(['Allow', allowOf(exchange.match)])

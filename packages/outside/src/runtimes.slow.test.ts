@@ -1,4 +1,5 @@
-import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -117,6 +118,33 @@ describe.skipIf(tools === undefined)('runtimes with a file system (needs tools o
   test.each(PORTABLE)('workerd runs %s', (example) => {
     const written = run('node', [join(TOOLS, 'run-in-workerd.mjs'), join(project.dir, `${example}.js`)], project.dir)
     expect(written.trim()).toMatch(EXPECTED[example] ?? '')
+  })
+})
+
+describe('Yarn, which keeps packages in archives', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'fhir-ops-yarn-'))
+  const yarn = (...args: readonly string[]): string => run('npx', ['--yes', '--package', '@yarnpkg/cli-dist@4.18.1', 'yarn', ...args], dir)
+  beforeAll(() => {
+    const { dependencies } = JSON.parse(readFileSync(join(project.dir, 'package.json'), 'utf8'))
+    for (const [name, version] of Object.entries<string>(dependencies))
+      dependencies[name] = version.replace('file:', `file:${project.dir}/`)
+    // No registry has our packages, which depend on each other by version.
+    writeFileSync(join(dir, 'package.json'), JSON.stringify({ private: true, type: 'module', dependencies, resolutions: dependencies }))
+    writeFileSync(join(dir, '.yarnrc.yml'), 'nodeLinker: pnp\nenableGlobalCache: false\nenableScripts: false\nenableTelemetry: false\n')
+    writeFileSync(join(dir, 'yarn.lock'), '')
+    yarn('install')
+    for (const example of Object.keys(EXPECTED)) cpSync(join(project.dir, `${example}.js`), join(dir, `${example}.js`))
+  })
+  afterAll(() => rmSync(dir, { recursive: true, force: true }))
+
+  test.each(Object.keys(EXPECTED))('runs %s', (example) => {
+    expect(yarn('node', `${example}.js`).trim()).toMatch(EXPECTED[example] ?? '')
+  })
+
+  test('runs the command, and what it does in threads', () => {
+    const patients = Array.from({ length: 2_000 }, (_, i) => JSON.stringify({ resourceType: 'Patient', id: `p${i}` }))
+    writeFileSync(join(dir, 'patients.ndjson'), patients.join('\n'))
+    expect(yarn('fhir-ops', 'load', '--storage', 'sqlite:content.db', 'patients.ndjson')).toContain('loaded 2000 resources')
   })
 })
 

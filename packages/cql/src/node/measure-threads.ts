@@ -12,6 +12,7 @@ import { packageFileProblem } from 'fhir-ops/internal/errors'
 import type { SubjectsPart } from 'fhir-ops/internal/evaluate'
 import { createPace } from 'fhir-ops/internal/context'
 import { ANYTHING, checkOptions, COUNT, having, inputShape, listOf, needed, type InputShape } from 'fhir-ops/internal/input'
+import { threadArguments } from 'fhir-ops/internal/work'
 import type { Texts } from '../translator/kept-translations.js'
 import type { CqlTranslator, Translation } from '../translator/translator.js'
 import { errorOf, failureOf, type Failure } from './thread-failure.js'
@@ -150,7 +151,7 @@ interface PartOptions {
 }
 
 function startPart(task: ThreadTask, { translator, onProgress }: PartOptions): PartThread {
-  const worker = new Worker(threadFile(), { workerData: task, execArgv: [] })
+  const worker = new Worker(threadFile(), { workerData: task, execArgv: threadArguments(process, import.meta.url) })
   const name = `Part ${task.part.part} of ${task.part.of}`
   const { promise: done, resolve, reject } = Promise.withResolvers<MeasurePart>()
   // Promise.all reports the error.

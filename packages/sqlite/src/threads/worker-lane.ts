@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { OperationError } from 'fhir-ops/errors'
 import { packageFileProblem } from 'fhir-ops/internal/errors'
+import { threadArguments } from 'fhir-ops/internal/work'
 import type { Command } from '../commands/command.js'
 import type { ToWorker, WorkerTask, Answer, TimeLimit } from './write-group.js'
 
@@ -123,7 +124,12 @@ function startThread(task: WorkerTask): StartedThread {
 
 function newWorker(task: WorkerTask): Worker {
   try {
-    return new Worker(workerFile(), { workerData: task, env: {}, execArgv: [], resourceLimits: YOUNG })
+    return new Worker(workerFile(), {
+      workerData: task,
+      env: {},
+      execArgv: threadArguments(process, import.meta.url),
+      resourceLimits: YOUNG,
+    })
   } catch (cause) {
     throw threadFailure('A thread of the database cannot be started.', cause)
   }
