@@ -17,8 +17,8 @@ export function unavailable(reason: string, retryAfterSeconds?: number): Operati
 }
 
 /** The error if the upstream does not answer in time; whether the request took effect is unknown. */
-export function timedOut(): OperationError {
-  return new OperationError('storage-timeout', 'The upstream FHIR server did not answer in time.')
+export function timedOut(message = 'The upstream FHIR server did not answer in time.'): OperationError {
+  return new OperationError('storage-timeout', message)
 }
 
 /** The error if the upstream works but does not allow this to the caller. */

@@ -8,7 +8,7 @@ import type { Answer } from './answer.js'
 export interface HttpStorageOptions {
   /** Base of the FHIR server, for example `https://fhir.example.org/fhir/R4`. No other address is ever connected to. */
   readonly baseUrl: string
-  /** Bearer token for the upstream, or a function that returns the current one before each call. */
+  /** Bearer token for the upstream, or a function that returns the current one before each call, within `timeoutMs`. */
   readonly token?: string | (() => string | Promise<string>) | undefined
   /**
    * Returns the bearer token of the caller whose request is being served, before each call. The token is sent to the upstream; if there is none, the call

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { OperationError } from 'fhir-ops/errors'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { json, startScriptedServer, type ScriptedServer } from '../test/scripted-server.js'
 import { httpStorage } from './index.js'
@@ -129,5 +130,34 @@ describe('a transaction', () => {
   ])('of an upstream that %s fails', async (_, behave, code) => {
     server.behave = behave
     await expect(storage().write(entries)).rejects.toMatchObject({ code })
+  })
+})
+
+describe('a function that gives our token', () => {
+  const failure = async (token: () => Promise<string>): Promise<unknown> => {
+    const calls = httpStorage({ baseUrl: server.baseUrl, timeoutMs: 50, token })
+    const before = server.requests.length
+    const failed: unknown = await calls.read('Patient', 'a').then(
+      () => undefined,
+      (reason: unknown) => reason,
+    )
+    expect(server.requests).toHaveLength(before)
+    return failed
+  }
+
+  it('and never does, is waited for no longer than the upstream', async () => {
+    expect(await failure(() => new Promise(() => {}))).toMatchObject({ code: 'storage-timeout' })
+  })
+
+  it('and fails, is named', async () => {
+    const cause = new Error('https://issuer.internal said no')
+    const failed = await failure(async () => Promise.reject(cause))
+    expect(failed).toMatchObject({
+      code: 'storage-unavailable',
+      message: 'The token for the upstream FHIR server could not be had.',
+      cause,
+    })
+    const refused = new OperationError('unavailable', 'Ours.')
+    expect(await failure(async () => Promise.reject(refused))).toBe(refused)
   })
 })

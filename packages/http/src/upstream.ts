@@ -131,7 +131,7 @@ const MAX_RETRY_AFTER_SECONDS = 120
  */
 async function exchange(settings: HttpSettings, ask: Ask): Promise<Answer> {
   const { kept } = settings
-  const token = await settings.token()
+  const token = await tokenInTime(settings)
   const known = ask.method === 'GET' ? kept.get(ask.url, token) : undefined
   const headers = {
     ...ask.headers,
@@ -142,6 +142,20 @@ async function exchange(settings: HttpSettings, ask: Ask): Promise<Answer> {
   if (answer.status === 304 && known !== undefined) return known.answer
   if (ask.method === 'GET') kept.set(ask.url, token, answer)
   return checked(answer, settings)
+}
+
+/** Returns the token of the host. @throws {OperationError} `storage-timeout`, `storage-unavailable`, and errors of this class that the host throws. */
+async function tokenInTime({ token, timeoutMs }: HttpSettings): Promise<string | undefined> {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => late.reject(timedOut('The token for the upstream FHIR server was not given in time.')), timeoutMs)
+  try {
+    return await Promise.race([token(), late.promise])
+  } catch (cause) {
+    if (cause instanceof OperationError) throw cause
+    throw new OperationError('storage-unavailable', 'The token for the upstream FHIR server could not be had.', { cause })
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 async function patiently(settings: HttpSettings, ask: Ask): Promise<Answer> {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { isBytes } from 'fhir-ops/internal/json'
 import { OperationError } from 'fhir-ops/errors'
 import type { ConceptStore, StoredSystem, SystemSections, SystemToStore } from 'fhir-ops/storage'
 import type { StagedSystem } from 'fhir-ops/internal/storage'
@@ -40,7 +41,8 @@ async function sectionsOf(db: Database, key: string): Promise<SystemSections> {
 
 async function sectionBytes(db: Database, key: string, name: string): Promise<Uint8Array> {
   const [row] = await db.rows(prepared('section', sql`SELECT bytes FROM fhir_section WHERE system = ${key} AND name = ${name}`))
-  if (row?.['bytes'] instanceof Uint8Array) return row['bytes']
+  const bytes = row?.['bytes']
+  if (isBytes(bytes)) return bytes
   throw removedError()
 }
 

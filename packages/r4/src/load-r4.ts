@@ -1,5 +1,5 @@
 import { SPREAD_THE_RESULT } from 'fhir-ops/internal/input'
-import { isObject } from 'fhir-ops/internal/json'
+import { isBuffer, isBytes, isObject } from 'fhir-ops/internal/json'
 import { checkNode, hasPackageFiles } from './package-files.js'
 import { r4 } from './r4.js'
 import { releaseOf, type Release, type ReleaseOptions } from './release.js'
@@ -41,12 +41,16 @@ export async function loadedFrom(source: R4Source, options: ReleaseOptions): Pro
 }
 
 async function bytesOf(source: R4Source): Promise<Uint8Array<ArrayBuffer>> {
-  if (source instanceof Uint8Array)
-    return source.buffer instanceof ArrayBuffer ? new Uint8Array(source.buffer, source.byteOffset, source.length) : source.slice()
-  if (source instanceof ArrayBuffer) return new Uint8Array(source)
-  const response = source instanceof Response ? source : await fetchFile(source)
+  if (isBytes(source)) return isBuffer(source.buffer) ? new Uint8Array(source.buffer, source.byteOffset, source.length) : source.slice()
+  if (isBuffer(source)) return new Uint8Array(source)
+  const response = isResponse(source) ? source : await fetchFile(source)
   if (!response.ok) throw notFound(response.url, `HTTP status ${response.status}`)
   return new Uint8Array(await response.arrayBuffer())
+}
+
+/** Checks a member that is used, because there are several classes named `Response`. */
+function isResponse(source: string | URL | Response): source is Response {
+  return typeof source === 'object' && 'arrayBuffer' in source
 }
 
 async function fetchFile(address: string | URL): Promise<Response> {

@@ -1,4 +1,5 @@
 import { packLayer, type ContentLayer } from 'fhir-ops/content'
+import { isBytes } from 'fhir-ops/internal/json'
 import { packageFileProblem } from 'fhir-ops/internal/errors'
 import { checkOptions, inputShape, type InputShape } from 'fhir-ops/internal/input'
 import type * as FileSystem from 'node:fs'
@@ -41,7 +42,7 @@ export interface RegistryFile {
   readonly bytes?: Uint8Array
 }
 
-const SHAPE: InputShape = inputShape<RegistryFile>({ bytes: { words: 'bytes (a Uint8Array)', is: (value) => value instanceof Uint8Array } })
+const SHAPE: InputShape = inputShape<RegistryFile>({ bytes: { words: 'bytes (a Uint8Array)', is: isBytes } })
 
 /** Returns the file content that the host passes. @throws {TypeError} for an option that is unknown or of another type. */
 export function givenBytes(factory: string, file: RegistryFile): Uint8Array | undefined {

@@ -1,5 +1,5 @@
 import { checkGiven, checkHas, OperationError, quoted } from '../errors/index.js'
-import { isListOf, isObject, isString, type JsonObject } from '../json/index.js'
+import { isDate, isListOf, isObject, isString, type JsonObject } from '../json/index.js'
 
 /** The expected kind of a member, in words and as a test. */
 export interface MemberKind {
@@ -64,7 +64,7 @@ export function needed(kind: MemberKind): MemberKind {
 function isClock(value: unknown): boolean {
   if (typeof value !== 'function') return false
   const now: unknown = Reflect.apply(value, undefined, [])
-  return now instanceof Date && !Number.isNaN(now.getTime())
+  return isDate(now) && !Number.isNaN(now.getTime())
 }
 
 /** An object whose members, if present, are of these kinds; it may have others. */

@@ -1,4 +1,18 @@
-export { extensionAt, isListOf, isNestedDeeper, isObject, isString, objectAt, objectsAt, stringAt, type JsonObject } from './narrow.js'
+export {
+  extensionAt,
+  isBuffer,
+  isBytes,
+  isDate,
+  isListOf,
+  isMap,
+  isNestedDeeper,
+  isObject,
+  isString,
+  objectAt,
+  objectsAt,
+  stringAt,
+  type JsonObject,
+} from './narrow.js'
 export { readableJsonType } from './media-type.js'
 export { jsonItems, jsonMembers, type JsonMember } from './members.js'
 export { frozenJson, ownCopy } from './own-copy.js'

@@ -6,6 +6,33 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/**
+ * The name of a built-in class, also of another realm (jsdom in Jest, a `vm` context, an iframe), whose values `instanceof` does not recognize.
+ */
+function classOf(value: unknown): string {
+  return Object.prototype.toString.call(value).slice('[object '.length, -1)
+}
+
+/** True for a Map of any realm. */
+export function isMap(value: unknown): value is ReadonlyMap<unknown, unknown> {
+  return classOf(value) === 'Map'
+}
+
+/** True for a Date of any realm. */
+export function isDate(value: unknown): value is Date {
+  return classOf(value) === 'Date'
+}
+
+/** True for a Uint8Array of any realm, such as a Buffer. */
+export function isBytes(value: unknown): value is Uint8Array {
+  return ArrayBuffer.isView(value) && classOf(value) === 'Uint8Array'
+}
+
+/** True for an ArrayBuffer of any realm. */
+export function isBuffer(value: unknown): value is ArrayBuffer {
+  return classOf(value) === 'ArrayBuffer'
+}
+
 /** True for a string. */
 export function isString(value: unknown): value is string {
   return typeof value === 'string'

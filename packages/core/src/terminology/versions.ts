@@ -1,6 +1,6 @@
 import { canonicalOf, highestOf } from '../content/index.js'
 import type { MemberKind } from '../input/index.js'
-import { isObject } from '../json/index.js'
+import { isMap, isObject } from '../json/index.js'
 
 /** Rules of a request for the versions of code systems and value sets, each a map from the url without version to the version. Default of each: no rule. */
 export interface VersionRules {
@@ -31,8 +31,7 @@ export const NO_RULES: VersionRules = {}
 /** The expected type of the input member `rules`. */
 export const VERSION_RULES: MemberKind = {
   words: `an object with Maps from urls to versions: ${RULES.join(', ')}`,
-  is: (value) =>
-    isObject(value) && Object.entries(value).every(([name, rule]) => isRule(name) && (rule === undefined || rule instanceof Map)),
+  is: (value) => isObject(value) && Object.entries(value).every(([name, rule]) => isRule(name) && (rule === undefined || isMap(rule))),
 }
 
 function isRule(name: string): boolean {

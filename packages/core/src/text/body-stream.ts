@@ -4,12 +4,23 @@
  */
 export async function* chunksOf(stream: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array, void, undefined> {
   if (stream === null) return
+  // The bodies of node-fetch are streams of Node.
+  if (!('getReader' in stream)) return yield* iterable(stream)
   const reader = stream.getReader()
   try {
     for (let part = await reader.read(); !part.done; part = await reader.read()) yield part.value
   } finally {
     await reader.cancel().catch(() => {})
   }
+}
+
+function iterable(stream: object): AsyncIterable<Uint8Array, void, undefined> {
+  if (isIterable(stream)) return stream
+  throw new TypeError('A body is not a stream.')
+}
+
+function isIterable(stream: object): stream is AsyncIterable<Uint8Array, void, undefined> {
+  return Symbol.asyncIterator in stream
 }
 
 /** The body of a request as a stream, `null` if there is none. In Firefox, requests have no stream, so the body is read first. */

@@ -1,6 +1,7 @@
 import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
 import { isObject, type JsonObject } from 'fhir-ops/internal/json'
+import { isPending } from 'fhir-ops/internal/work'
 import type { Evaluation } from '../compile/compiler.js'
 import { textAt, type ElmNode } from '../elm/node.js'
 import { resultTypeOf, SYSTEM } from '../elm/type-specifier.js'
@@ -82,8 +83,7 @@ function called(call: ExternalFunction, name: string, operands: readonly Value[]
     if (error instanceof OperationError) throw error
     throw new OperationError('unprocessable', `The external function ${name} failed.`, { cause: error })
   }
-  if (result instanceof Promise)
-    throw failedEvaluation(`The external function ${name} gave a promise: evaluations do not wait for results.`)
+  if (isPending(result)) throw failedEvaluation(`The external function ${name} gave a promise: evaluations do not wait for results.`)
   return result
 }
 

@@ -3,7 +3,7 @@ import { createPace, explained, type Explained, type ExplainOption } from 'fhir-
 import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
 import { manifestOf, pinnedVersions, subjectLinks } from 'fhir-ops/internal/evaluate'
-import { ownCopy } from 'fhir-ops/internal/json'
+import { isMap, ownCopy } from 'fhir-ops/internal/json'
 import type { Evaluation, EvaluationMessage, NodeTrace, RetrieveRequest } from '../compile/compiler.js'
 import { explainDefinitions } from '../explain/explain-definitions.js'
 import { RETRIEVED_PROFILES, type RetrievedProfiles } from '../data/profiles.js'
@@ -67,7 +67,7 @@ export interface IncludedLibrary {
   readonly called?: string | undefined
 }
 
-const VALUES: MemberKind = { words: 'a Map of values by name', is: (value) => value instanceof Map }
+const VALUES: MemberKind = { words: 'a Map of values by name', is: isMap }
 
 const INPUT = inputShape<EvaluateCqlInput>({
   expression: TEXT,

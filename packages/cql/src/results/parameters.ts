@@ -1,7 +1,7 @@
 import type { Coding, Parameters, ParametersParameter, Period, Quantity as FhirQuantity, Range, Resource } from 'fhir/r4.js'
 import { OperationError } from 'fhir-ops/errors'
 import type { TypeModel } from 'fhir-ops/fhirpath'
-import { ownCopy } from 'fhir-ops/internal/json'
+import { isMap, ownCopy } from 'fhir-ops/internal/json'
 import { choiceName } from 'fhir-ops/internal/text'
 import { propertyOf, systemValueOf } from '../model/property.js'
 import { decimalText, numberOf } from '../values/decimal.js'
@@ -56,7 +56,7 @@ function listEntry(name: string, list: readonly Value[], model: TypeModel | unde
  * @throws {OperationError} `parameter-value` for anything but a Map.
  */
 export function toParameters(results: ReadonlyMap<string, Value>, model?: TypeModel): Parameters {
-  if (!(results instanceof Map))
+  if (!isMap(results))
     throw new OperationError('parameter-value', 'The results must be a Map of values by name, as `values` of what evaluateCql gives.')
   return { resourceType: 'Parameters', parameter: [...results].flatMap(([name, value]) => toParameterEntries(name, value, model)) }
 }

@@ -1,5 +1,5 @@
 import { OperationError } from 'fhir-ops/errors'
-import { objectsAt, stringAt } from 'fhir-ops/internal/json'
+import { isBytes, objectsAt, stringAt } from 'fhir-ops/internal/json'
 import type { createLocalJWKSet, CryptoKey, JSONWebKeySet, JWK, JWSHeaderParameters } from 'jose'
 import { FLAG, FUNCTION, listOf, OBJECT, TEXT, type MemberKind } from 'fhir-ops/internal/input'
 import { base64UrlBytes } from '../http/base64.js'
@@ -30,7 +30,7 @@ export const KEY_OPTIONS: Readonly<Record<'jwksUri' | 'allowInsecureLoopback' | 
   allowInsecureLoopback: FLAG,
   fetch: FUNCTION,
   keys: listOf(OBJECT),
-  secret: { words: 'bytes (a Uint8Array)', is: (value: unknown): boolean => value instanceof Uint8Array },
+  secret: { words: 'bytes (a Uint8Array)', is: isBytes },
   algorithms: listOf(TEXT),
 }
 
