@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { finished } from '../work/index.js'
-import { jsonItems, jsonMembers } from './members.js'
+import { jsonItems, jsonMembers, selectMembers, type MemberChooser } from './members.js'
 
 describe('jsonMembers', () => {
   test.each([
@@ -32,6 +32,65 @@ describe('jsonItems', () => {
     ['[1.0, [2,3], {"a":[4]}, "],"]', ['1.0', '[2,3]', '{"a":[4]}', '"],"']],
   ])('%s', (text, expected) => {
     expect(finished(jsonItems(text))).toEqual(expected)
+  })
+})
+
+describe('selectMembers', () => {
+  const inner: MemberChooser = (name) => (name === 'a' ? 'kept' : name === 'b' ? { reduced: inner } : 'omitted')
+  const choose: MemberChooser = (name) =>
+    name === 'x"'
+      ? {
+          *replaced(value) {
+            yield
+            return `[${value}]`
+          },
+        }
+      : inner(name)
+
+  test.each([
+    ['{}', '{}'],
+    ['{ "c" : { "a" : 1 } }', '{}'],
+    ['{"c":1,"a":[1.50, {"c":2}],"c":3,"a":{}}', '{"a":[1.50,{"c":2}],"a":{}}'],
+    ['{"b":{},"c":0,"b":[],"b":[ {} , {"c":1}]}', '{"b":{},"b":[],"b":[{},{}]}'],
+    ['{"b":{"c":[1],"a":",}","b":[{"a":1,"c":2},{"c":{"a":1},"a":2}]}}', '{"b":{"a":",}","b":[{"a":1},{"a":2}]}}'],
+    ['{"b":[[{"c":1}],null,"a",2.0,{"a":1}]}', '{"b":[[{}],null,"a",2.0,{"a":1}]}'],
+    ['{"b":null,"b":"{","b":1}', '{"b":null,"b":"{","b":1}'],
+    [String.raw`{"x\"":{"c":1},"\u0061":0}`, String.raw`{"x\"":[{"c":1}],"\u0061":0}`],
+  ])('%s', (text, expected) => {
+    expect(finished(selectMembers(text, choose))).toBe(expected)
+  })
+
+  test('gives what leaving the members out of the parsed value gives, however it is laid out', () => {
+    const names = fc.constantFrom('a', 'b', 'c', 'd')
+    const { tree } = fc.letrec((tie) => ({
+      tree: fc.oneof(
+        { maxDepth: 4 },
+        fc.jsonValue({ maxDepth: 1 }),
+        fc.array(tie('tree'), { maxLength: 4 }),
+        fc.dictionary(names, tie('tree')),
+      ),
+    }))
+    const reduced = (value: unknown): unknown => {
+      if (Array.isArray(value)) return value.map(reduced)
+      if (typeof value !== 'object' || value === null) return value
+      const members = Object.entries(value).filter(([name]) => name === 'a' || name === 'b')
+      return Object.fromEntries(members.map(([name, member]) => [name, name === 'b' ? reduced(member) : member]))
+    }
+    fc.assert(
+      fc.property(fc.dictionary(names, tree), fc.constantFrom(undefined, 1, '\t'), (value, indent) => {
+        expect(finished(selectMembers(JSON.stringify(value, null, indent), inner))).toBe(JSON.stringify(reduced(value)))
+      }),
+    )
+  })
+
+  test('lets other work run between many small members, and within a long value', () => {
+    for (const value of [Array.from({ length: 50_000 }, () => ({ b: 1, c: 2 })), Array.from({ length: 300_000 }, () => 'x')]) {
+      const text = JSON.stringify({ b: value, c: value })
+      const work = selectMembers(text, inner)
+      let pieces = 0
+      for (let step = work.next(); step.done !== true; step = work.next()) pieces++
+      expect(pieces).toBeGreaterThan(text.length / 500_000)
+    }
   })
 })
 

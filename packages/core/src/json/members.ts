@@ -1,5 +1,5 @@
 import type { Work } from '../work/index.js'
-import { compact, findValueEnd, PIECE, stringEnd, type ValueScan } from './scan.js'
+import { COMMA, compact, findValueEnd, isClosing, isOpening, PIECE, stringEnd, type ValueScan } from './scan.js'
 
 /** A member of a JSON object with the original text of its value. */
 export interface JsonMember {
@@ -46,6 +46,79 @@ export function* jsonItems(text: string): Work<readonly string[]> {
     if (items.length % STEPS === 0) yield
   }
   return items
+}
+
+/** What becomes of a member: it is omitted or kept, its value is replaced by another text, or its object, or each object in its list, gets fewer members. */
+export type MemberChoice = 'omitted' | 'kept' | { readonly replaced: (value: string) => Work<string> } | { readonly reduced: MemberChooser }
+/** Chooses by the name of a member. */
+export type MemberChooser = (name: string) => MemberChoice
+
+/** Number of characters after which other work may run. */
+const STRETCH = 50_000
+
+/**
+ * Returns a JSON object with fewer members, in one pass that does not look into values to be omitted or kept. A value to be reduced that is neither an
+ * object nor a list is kept.
+ *
+ * @param text A JSON object, known to be well-formed.
+ */
+export function* selectMembers(text: string, choose: MemberChooser): Work<string> {
+  const json = yield* compact(text)
+  const open: Open[] = [{ choose, isList: false, isEmpty: true }]
+  const scan = { at: 1, depth: 0 }
+  let [written, pause] = ['{', STRETCH]
+  for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
+    if (scan.at > pause) {
+      pause = scan.at + STRETCH
+      yield
+    }
+    const next = json.charCodeAt(scan.at)
+    if (isClosing(next)) written += closed(open, next)
+    if (next === COMMA || isClosing(next)) scan.at++
+    else {
+      const { start, value, choice, inner } = memberAt(json, scan.at, top)
+      scan.at = inner === undefined ? value : value + 1
+      while (inner === undefined && !isPassed(scan, json)) yield
+      if (choice === 'omitted') continue
+      written += top.isEmpty ? '' : ','
+      top.isEmpty = false
+      if (inner !== undefined) open.push(inner)
+      const isReplaced = typeof choice === 'object' && 'replaced' in choice
+      written += isReplaced ? json.slice(start, value) + (yield* choice.replaced(json.slice(value, scan.at))) : json.slice(start, scan.at)
+    }
+  }
+  return written
+}
+
+/** An object or list that is being reduced. */
+interface Open {
+  readonly choose: MemberChooser
+  readonly isList: boolean
+  /** True until something of it is written. */
+  isEmpty: boolean
+}
+
+function closed(open: Open[], bracket: number): string {
+  open.pop()
+  return String.fromCharCode(bracket)
+}
+
+/** A member, or an item of a list. */
+interface Part {
+  readonly start: number
+  /** Index of its value, which is after the name. */
+  readonly value: number
+  readonly choice: MemberChoice
+  /** Present if the value is to be reduced. */
+  readonly inner: Open | undefined
+}
+
+function memberAt(json: string, start: number, { choose, isList }: Open): Part {
+  const value = isList ? start : stringEnd(json, start) + 2
+  const choice = isList ? { reduced: choose } : choose(nameIn(json.slice(start, value - 1)))
+  const isReduced = typeof choice === 'object' && 'reduced' in choice && isOpening(json.charCodeAt(value))
+  const inner = isReduced ? { choose: choice.reduced, isList: json[value] === '[', isEmpty: true } : undefined
+  return { start, value, choice, inner }
 }
 
 function nameIn(text: string): string {

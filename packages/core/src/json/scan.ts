@@ -1,7 +1,7 @@
 import type { Work } from '../work/index.js'
 
 const QUOTE = 0x22
-const COMMA = 0x2c
+export const COMMA = 0x2c
 const MINUS = 0x2d
 const NINE = 0x39
 const COLON = 0x3a
@@ -21,7 +21,7 @@ export function isOpening(code: number): boolean {
 }
 
 /** True for a character that closes an array or object. */
-function isClosing(code: number): boolean {
+export function isClosing(code: number): boolean {
   return (code | TO_BRACE) === CLOSE_BRACE
 }
 

@@ -2,9 +2,18 @@ import { cached, type CacheKind } from 'fhir-ops/internal/context'
 import { OperationError } from 'fhir-ops/errors'
 import type { TypeModel } from 'fhir-ops/fhirpath'
 import type { TypeDefinition } from 'fhir-ops/internal/fhirpath'
-import { jsonItems, jsonMembers, objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
+import {
+  jsonMembers,
+  objectAt,
+  objectsAt,
+  selectMembers,
+  stringAt,
+  type JsonObject,
+  type MemberChoice,
+  type MemberChooser,
+} from 'fhir-ops/internal/json'
 import type { ParsedSearch, SearchOptions } from 'fhir-ops/search'
-import { mapped, type Work } from 'fhir-ops/internal/work'
+import type { Work } from 'fhir-ops/internal/work'
 import type { Exchange } from '../../exchange.js'
 
 /** Returns part of a resource's text, tagged as incomplete. */
@@ -15,57 +24,37 @@ const SUBSETTED = '{"system":"http://terminology.hl7.org/CodeSystem/v3-Observati
 
 /** The resource reduced to these top-level members and tagged as incomplete (R4 search 3.1.1.5.9). @param keeps Called with the name without `_`. */
 function topLevelSubset(keeps: (name: string) => boolean): Subset {
-  return (text) =>
-    taggedSubset(text, function* ({ name, value }) {
-      return keeps(withoutUnderscore(name)) ? value : undefined
-    })
+  return taggedSubset((name) => (keeps(withoutUnderscore(name)) ? 'kept' : 'omitted'))
 }
 
-/** The resource reduced to the elements at these paths (`Patient.contact.name`, `Observation.value`) and tagged as incomplete. */
+/**
+ * The resource reduced to the elements at these paths (`Patient.contact.name`, `Observation.value`) and tagged as incomplete. Backbone elements of the
+ * resource are reduced too; values of data types are kept in full.
+ */
 export function pathSubset(model: TypeModel, type: string, paths: ReadonlySet<string>): Subset {
-  const scope = { model, root: type, paths }
-  return (text) => taggedSubset(text, (member) => kept(scope, model.type(type), member))
-}
-
-interface Member {
-  readonly name: string
-  readonly value: string
-}
-
-function taggedSubset(text: string, keep: Keep): Work<string> {
-  return membersKept(text, function* ({ name, value }) {
-    if (name === 'meta') return yield* taggedMeta(value)
-    return ALWAYS_KEPT.has(name) ? value : yield* keep({ name, value })
-  })
-}
-
-/** Returns what is kept of a member's value; `undefined` omits the member. */
-type Keep = (member: Member) => Work<string | undefined>
-
-function* membersKept(text: string, keep: Keep): Work<string> {
-  const members: string[] = []
-  for (const { name, value } of yield* jsonMembers(text)) {
-    const written = yield* keep({ name, value })
-    if (written !== undefined) members.push(`${JSON.stringify(name)}:${written}`)
+  const chooserOf = (part: TypeDefinition): MemberChooser => {
+    const choices = new Map<object, MemberChoice>()
+    return (name) => {
+      const slot = part.members.get(withoutUnderscore(name))
+      if (slot === undefined || !paths.has(`${part.name}.${slot.name}`)) return 'omitted'
+      const inner = slot.type.startsWith(`${type}.`) ? model.type(slot.type) : undefined
+      if (inner === undefined) return 'kept'
+      const known = choices.get(slot) ?? { reduced: chooserOf(inner) }
+      choices.set(slot, known)
+      return known
+    }
   }
-  return `{${members.join(',')}}`
+  const root = model.type(type)
+  return taggedSubset(root === undefined ? () => 'omitted' : chooserOf(root))
 }
 
-interface PathScope {
-  readonly model: TypeModel
-  readonly root: string
-  readonly paths: ReadonlySet<string>
-}
-
-/** Returns what is kept of a member. Backbone elements of the resource are reduced too; values of data types are kept in full. */
-function* kept(scope: PathScope, type: TypeDefinition | undefined, { name, value }: Member): Work<string | undefined> {
-  const slot = type?.members.get(withoutUnderscore(name))
-  if (type === undefined || slot === undefined || !scope.paths.has(`${type.name}.${slot.name}`)) return undefined
-  const inner = slot.type.startsWith(`${scope.root}.`) ? scope.model.type(slot.type) : undefined
-  if (inner === undefined) return value
-  const keptMembers = (text: string): Work<string> => membersKept(text, (member) => kept(scope, inner, member))
-  if (!value.startsWith('[')) return yield* keptMembers(value)
-  return `[${(yield* mapped(yield* jsonItems(value), keptMembers)).join(',')}]`
+function taggedSubset(choose: MemberChooser): Subset {
+  const tagged = { replaced: taggedMeta }
+  return (text) =>
+    selectMembers(text, (name) => {
+      if (name === 'meta') return tagged
+      return ALWAYS_KEPT.has(name) ? 'kept' : choose(name)
+    })
 }
 
 function withoutUnderscore(name: string): string {
