@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { conceptStoreContract, sessionStoreContract, storageContract } from '@fhir-ops/storage-contract'
+import type { Condition } from 'fhir-ops/storage'
 import { afterAll, expect, test, vi } from 'vitest'
 import { noting, vocabularyOf } from '../test/sent-statements.js'
 import { testDatabase, type TestSchema } from '../test/test-database.js'
@@ -69,6 +70,10 @@ test.skipIf(database.url === undefined)(
     // The primary in the place of a standby is asked whether it is one.
     const { storage, sessions, close } = await openPostgres(pool(), { allowLossyCommits: true, replicas: [pool()] })
     await storage.count({ type: 'Basic', where: { kind: 'and', conditions: [] } })
+    const year = { field: 'low', op: 'ge', operand: 0 } as const
+    const all = [year, { ...year, op: 'lt', operand: 1 }] as const
+    const code: Condition = { kind: 'entry', param: 'code', all: [{ field: 'value', op: 'eq', operand: 'a' }] }
+    await storage.count({ type: 'Basic', where: { kind: 'and', conditions: [code, { kind: 'entry', param: 'date', all }] } })
     sessions.news?.onChange(() => {})
     await vi.waitFor(() => expect(sessions.news?.heard).toBe(true), { timeout: 30_000 })
     await close()

@@ -48,6 +48,15 @@ const PARTS: readonly Condition[] = [
   },
   { kind: 'entry', param: 'colour', all: [{ field: 'value', op: 'in', operands: ['red', 'green'] }] },
   { kind: 'entry', param: 'number', all: [{ field: 'low', op: 'gt', operand: 3 }] },
+  {
+    kind: 'entry',
+    param: 'number',
+    all: [
+      { field: 'low', op: 'ge', operand: 2 },
+      { field: 'low', op: 'lt', operand: 5 },
+      { field: 'high', op: 'lt', operand: 5 },
+    ],
+  },
   { kind: 'refersTo', param: 'owner', query: owned },
   { kind: 'refersTo', param: 'owner', query: { type: 'Patient', where: { kind: 'lastUpdated', from: 1 } } },
   { kind: 'not', condition: value('colour', 'blue') },

@@ -56,12 +56,14 @@ export async function lookedUpCount(db: Executor, query: SearchQuery, few: numbe
   if (tests.length === 0) return undefined
   const picked = tests.map((_, index) => sql`SELECT id FROM c${literal(index)} WHERE ${isPicked(index)}`)
   const spans = conjuncts(where).filter(isSpan)
-  const areMet = conjuncts(where).map((condition) => {
-    const isMet = meets(type, condition, { id: sql`c.id`, each: true })
-    const [test, span] = [tests.findIndex((known) => known === condition), spans.indexOf(condition)]
-    if (test >= 0) return sql`(${isPicked(test)} OR ${isMet})`
-    return span >= 0 ? sql`((SELECT yes FROM near${literal(span)}) OR ${isMet})` : isMet
-  })
+  const looked = new Set<Condition>([...tests, ...spans])
+  const isMet = (condition: Condition): Sql => meets(type, condition, { id: sql`c.id`, each: true })
+  const areMet = [
+    ...tests.map((test, index) => sql`(${isPicked(index)} OR ${isMet(test)})`),
+    ...spans.map((span, index) => sql`((SELECT yes FROM near${literal(index)}) OR ${isMet(span)})`),
+    // Together, so that the entries of a parameter are read once for the start and the end of a period.
+    isMet({ kind: 'and', conditions: conjuncts(where).filter((condition) => !looked.has(condition)) }),
+  ]
   const steps = [
     picking(query, tests, [few, few * MANY_TIMES]),
     sql`m0 (id) AS MATERIALIZED (${joined(picked, ' UNION ALL ')})`,
@@ -89,12 +91,26 @@ const ENTRIES_PER_LOOK = 12
  */
 function passing(span: Pick<SearchQuery, 'type' | 'where'>, index: number, few: number): Sql {
   const [from, near, to] = [sql`m${literal(index)}`, sql`near${literal(index)}`, sql`m${literal(index + 1)}`]
+  const most = sql`(SELECT CASE WHEN count > ${literal(few / LEAST_SHARE)} THEN count * ${literal(ENTRIES_PER_LOOK)} ELSE -1 END FROM counted)`
   const ids = idsWhere(span)
-  const most = sql`(SELECT count * ${literal(ENTRIES_PER_LOOK)} FROM counted)`
-  const areFew = sql`(SELECT count(*) FROM (SELECT 1 FROM (${ids}) AS ids LIMIT ${most} + 1) AS passed) <= ${most}`
-  const passed = sql`SELECT id FROM (${ids}) AS ids WHERE (SELECT yes FROM ${near}) AND (id IN (SELECT id FROM ${from})) IS TRUE`
-  return sql`${near} AS MATERIALIZED (SELECT CASE WHEN count > ${literal(few / LEAST_SHARE)} THEN ${areFew} ELSE FALSE END AS yes FROM counted),
-    ${to} (id) AS MATERIALIZED (${passed} UNION ALL SELECT id FROM ${from} WHERE NOT (SELECT yes FROM ${near}))`
+  const some = (what: Sql): Sql => sql`SELECT ${what} FROM (${ids}) AS ids LIMIT ${most} + 1`
+  const isOneOfThem = sql`(id IN (SELECT id FROM ${from})) IS TRUE`
+  const others = sql`UNION ALL SELECT id FROM ${from} WHERE NOT (SELECT yes FROM ${near})`
+  if (hasTwoEnds(span.where))
+    return sql`${near} AS MATERIALIZED (SELECT count(*) <= ${most} AS yes, array_agg(id) FILTER (WHERE ${isOneOfThem}) AS ids FROM (${some(sql`id`)}) AS passed),
+      ${to} (id) AS MATERIALIZED (SELECT unnest(ids) FROM ${near} WHERE yes ${others})`
+  return sql`${near} AS MATERIALIZED (SELECT (SELECT count(*) FROM (${some(sql`1`)}) AS passed) <= ${most} AS yes),
+    ${to} (id) AS MATERIALIZED (SELECT id FROM (${ids}) AS ids WHERE (SELECT yes FROM ${near}) AND ${isOneOfThem} ${others})`
+}
+
+/**
+ * True for a span with a beginning and an end, such as a year. Its entries are usually few, so they are read once, to count them and to find the resources.
+ * Without an end, they are usually too many, which is found out faster if nothing else is done with them.
+ */
+function hasTwoEnds(condition: Condition): boolean {
+  const [all = []] = entryTests(condition)?.any ?? []
+  const bounds = all.filter(({ field }) => field === 'low').map(({ op }) => op)
+  return bounds.some((op) => op.startsWith('g')) && bounds.some((op) => op.startsWith('l'))
 }
 
 function isPicked(index: number): Sql {
