@@ -108,3 +108,18 @@ export function shared<T>(ask: () => Promise<T>): () => Promise<T> {
   }
   return async () => (underWay === undefined ? begin() : (next ??= underWay.then(begin, begin)))
 }
+
+/** Like `shared`, for queries about different things: callers share only the query about theirs. */
+export function sharedByKey<T>(ask: (key: string) => Promise<T>): (key: string) => Promise<T> {
+  const asked = new Map<string, { readonly share: () => Promise<T>; callers: number }>()
+  return async (key) => {
+    const one = asked.get(key) ?? { share: shared(() => ask(key)), callers: 0 }
+    asked.set(key, one)
+    one.callers++
+    try {
+      return await one.share()
+    } finally {
+      if (--one.callers === 0) asked.delete(key)
+    }
+  }
+}

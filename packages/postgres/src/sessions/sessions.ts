@@ -1,8 +1,9 @@
 import { sessionOf } from '@fhir-ops/sql'
 import { OperationError } from 'fhir-ops/errors'
 import type { SessionRecord, SessionStore, UserRecord } from 'fhir-ops/storage'
-import type { SessionChange } from 'fhir-ops/internal/storage'
+import type { KnownSession, SessionChange } from 'fhir-ops/internal/storage'
 import type { Database } from '../database/database.js'
+import { sharedByKey } from '../database/replicas.js'
 import { numberAt, textAt, prepared, sql, type Row, type Sql } from '../database/sql.js'
 import { isObject } from 'fhir-ops/internal/json'
 
@@ -22,15 +23,7 @@ export function sessionsIn(db: Database, notifying: (change: Sql) => Sql): Sessi
     addSession: async (session) => addSession(db, session),
     session: async (loginId) => first('session', sql`SELECT ${COLUMNS} FROM fhir_session WHERE login_id = ${loginId}`),
     sessionByDigest: async (digest) => first('digest', sql`SELECT ${COLUMNS} FROM fhir_session WHERE digest = ${digest}`),
-    async knownByDigest(digest) {
-      // Names the columns: if a newer version added a column, a prepared statement with `*` would fail.
-      const read = sql`SELECT s.login_id, s.digest, s.sub, s.state, s.last_used_at, s.created_at, s.expires_at, s.fixed,
-          u.claims, u.state AS user_state, u.epoch, u.epoch_raised_at
-        FROM fhir_session s LEFT JOIN fhir_user u ON u.sub = s.sub WHERE s.digest = ${digest}`
-      const [row] = await db.rows(prepared('known', read))
-      if (row === undefined) return undefined
-      return { session: sessionIn(row), user: row['claims'] === null ? undefined : userOf({ ...row, state: row['user_state'] }) }
-    },
+    knownByDigest: sharedByKey((digest) => knownByDigest(db, digest)),
     async sessionsOf(sub, limit, { state, expiresAfter } = {}) {
       const inState = state === undefined ? sql`` : sql`AND state = ${state}`
       const lasting = expiresAfter === undefined ? sql`` : sql`AND expires_at > ${expiresAfter}`
@@ -57,6 +50,17 @@ export function sessionsIn(db: Database, notifying: (change: Sql) => Sql): Sessi
     },
     purge: async (expiredBefore) => count('purge', sql`DELETE FROM fhir_session WHERE expires_at < ${expiredBefore} RETURNING 1`),
   }
+}
+
+/** Reads a session with its user. */
+async function knownByDigest(db: Database, digest: string): Promise<KnownSession | undefined> {
+  // Names the columns: if a newer version added a column, a prepared statement with `*` would fail.
+  const read = sql`SELECT s.login_id, s.digest, s.sub, s.state, s.last_used_at, s.created_at, s.expires_at, s.fixed,
+      u.claims, u.state AS user_state, u.epoch, u.epoch_raised_at
+    FROM fhir_session s LEFT JOIN fhir_user u ON u.sub = s.sub WHERE s.digest = ${digest}`
+  const [row] = await db.rows(prepared('known', read))
+  if (row === undefined) return undefined
+  return { session: sessionIn(row), user: row['claims'] === null ? undefined : userOf({ ...row, state: row['user_state'] }) }
 }
 
 async function addSession(db: Database, session: SessionRecord): Promise<void> {
