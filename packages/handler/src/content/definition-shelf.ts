@@ -9,9 +9,10 @@ import {
   wrappedStorage,
   type Condition,
   type EntryTest,
+  type SearchQuery,
 } from 'fhir-ops/storage'
 import { createPace, type Pace } from 'fhir-ops/internal/context'
-import { puttingResource } from 'fhir-ops/internal/storage'
+import { cursorParts, puttingResource } from 'fhir-ops/internal/storage'
 import { memoryStorage } from 'fhir-ops/memory'
 
 /** Types that can have definitions besides stored resources. */
@@ -159,7 +160,7 @@ interface ShelfStorageOptions {
 
 /**
  * A storage of definitions that can be read and searched. A definition is parsed and indexed when a query first asks for something it may match: doing
- * this for all definitions of a type takes half a second and tens of megabytes, and most queries name an id or a url.
+ * this for all definitions of a type takes half a second and tens of megabytes, and most queries name an id or a url, or want a page of all.
  */
 export function shelfStorage(
   definitions: readonly ShelvedDefinition[],
@@ -189,8 +190,16 @@ export function shelfStorage(
       await work
     }
   }
-  const readyFor = (where: Condition): Promise<void> =>
-    ready((isOfOneResource(where) ? idsFor(where, (url) => byUrl.get(url)?.map(({ id }) => id) ?? []) : undefined) ?? [...waiting.keys()])
+  const idsInOrder = definitions.map(({ id }) => id).toSorted()
+  const idsForPage = ({ where, sort = [], limit, after = '' }: SearchQuery): readonly string[] => {
+    const isAsked = testOfIds(where)
+    if (isAsked === undefined || sort.length > 0 || limit === undefined) return idsForAll(where)
+    const [last = ''] = cursorParts(after)
+    // One more tells that there is another page.
+    return idsInOrder.filter((id) => id > String(last) && isAsked(id)).slice(0, limit + 1)
+  }
+  const idsForAll = (where: Condition): readonly string[] =>
+    (isOfOneResource(where) ? idsFor(where, (url) => byUrl.get(url)?.map(({ id }) => id) ?? []) : undefined) ?? [...waiting.keys()]
   return wrappedStorage({
     capabilities: storage.capabilities,
     history: undefined,
@@ -202,16 +211,40 @@ export function shelfStorage(
       return storage.read(asked, id)
     },
     async search(query) {
-      await readyFor(query.where)
+      await ready(idsForPage(query))
       return storage.search(query)
     },
     async count(query) {
-      await readyFor(query.where)
+      const isAsked = testOfIds(query.where)
+      if (isAsked !== undefined) return idsInOrder.filter(isAsked).length
+      await ready(idsForAll(query.where))
       return storage.count(query)
     },
     write: (entries) => storage.write(entries),
     close: () => storage.close(),
   })
+}
+
+/** Returns a condition on nothing but ids as a test; `undefined` for any other condition. */
+function testOfIds(where: Condition): ((id: string) => boolean) | undefined {
+  switch (where.kind) {
+    case 'id': {
+      const ids = new Set(where.ids)
+      return (id) => ids.has(id)
+    }
+    case 'not': {
+      const test = testOfIds(where.condition)
+      return test && ((id) => !test(id))
+    }
+    case 'and':
+    case 'or': {
+      const tests = where.conditions.map(testOfIds)
+      if (!tests.every((test) => test !== undefined)) return undefined
+      return where.kind === 'and' ? (id) => tests.every((test) => test(id)) : (id) => tests.some((test) => test(id))
+    }
+    default:
+      return undefined
+  }
 }
 
 /** True if the condition does not depend on other resources. */

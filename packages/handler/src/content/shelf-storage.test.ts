@@ -82,6 +82,29 @@ describe('definitions that are asked for', () => {
     expect(read).toHaveLength(most)
   })
 
+  it('without a condition on their content are counted unread, and read as far as the page goes, with one more that tells of another page', async () => {
+    const whole = memoryStorage(RESOURCES, { indexer })
+    const { storage, read } = shelf()
+    const query = { type: TYPE, where: and(and(), not(ids('v1', 'v12'))), limit: 4 }
+    expect([await storage.count(query), read]).toEqual([18, []])
+    let after: string | undefined
+    for (const most of [5, 9, 13, 17, 18]) {
+      const asked = { ...query, ...(after !== undefined && { after }) }
+      const [page, expected] = [await storage.search(asked), await whole.search(asked)]
+      expect([page.items.map(({ id }) => id), page.next, read.length]).toEqual([expected.items.map(({ id }) => id), expected.next, most])
+      after = page.next
+    }
+    expect(after).toBeUndefined()
+    await expect(storage.search({ ...query, after: 'nonsense' })).rejects.toMatchObject({ code: 'search-invalid' })
+  })
+
+  it('in an order of their content are all read', async () => {
+    const { storage, read } = shelf()
+    const sort = [{ param: 'name', field: 'value', descending: false }] as const
+    expect((await storage.search({ type: TYPE, where: and(), sort, limit: 1 })).items.map(({ id }) => id)).toEqual(['v0'])
+    expect(read).toHaveLength(ALL)
+  })
+
   it('are read once, in whatever order and at the same time questions come, and have one version', async () => {
     const { storage, read } = shelf()
     const everything = { type: TYPE, where: and() }
