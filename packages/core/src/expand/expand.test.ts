@@ -358,6 +358,15 @@ describe('a value set', () => {
     await expect(expand(contextOf(LIVING, withoutSystem), { url: vs('stored') })).rejects.toMatchObject({ code: 'definition-invalid' })
   })
 
+  it.each(['include', 'exclude'])('refuses an %s with both codes and filters', async (kind) => {
+    const part = { system: cs('living'), concept: [{ code: 'cat' }], filter: [{ property: 'concept', op: 'is-a', value: 'lion' }] }
+    const valueSet = { resourceType: 'ValueSet', url: vs('both'), status: 'active', compose: { include: [{ system: cs('living') }], [kind]: [part] } }
+    await expect(expand(contextOf(LIVING), { valueSet })).rejects.toMatchObject({
+      code: 'definition-invalid',
+      expression: [`ValueSet.compose.${kind}[0]`],
+    })
+  })
+
   it('without compose may group its codes 20,000 deep', async () => {
     let contains: readonly object[] = [{ system: cs('living'), code: 'duck' }]
     for (let depth = 0; depth < 20_000; depth++) contains = [{ abstract: true, display: 'Birds', contains }]

@@ -117,7 +117,7 @@ const ALL_VERSIONS = '*'
 type PartLocation = Pick<PartPlan, 'kind' | 'valueSet' | 'path'>
 
 async function partPlan(making: Making, definition: PartDefinition, location: PartLocation): Promise<PartPlan> {
-  refuseWithoutSystem(definition, location)
+  refuseInvalidPart(definition, location)
   const imports: ValueSetPlan[] = []
   const missing: string[] = []
   for (const stated of definition.imports) {
@@ -212,8 +212,9 @@ function refuseEmpty(valueSet: ValueSetDefinition): void {
   throw invalid(valueSet, 'includes nothing', 'ValueSet.compose.include')
 }
 
-/** Checks the invariants vsd-1 and vsd-2. @see https://hl7.org/fhir/R4/valueset.html#invs */
-function refuseWithoutSystem({ system, concepts, filters, imports }: PartDefinition, { valueSet, path }: PartLocation): void {
+/** Checks the invariants vsd-1, vsd-2 and vsd-3. @see https://hl7.org/fhir/R4/valueset.html#invs */
+function refuseInvalidPart({ system, concepts, filters, imports }: PartDefinition, { kind, valueSet, path }: PartLocation): void {
+  if (concepts !== undefined && filters.length > 0) throw invalid(valueSet, `has an ${kind} with both concepts and filters`, path)
   if (system !== undefined || (imports.length > 0 && concepts === undefined && filters.length === 0)) return
   throw invalid(valueSet, 'has an include without system', path)
 }
