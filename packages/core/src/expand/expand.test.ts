@@ -360,7 +360,12 @@ describe('a value set', () => {
 
   it.each(['include', 'exclude'])('refuses an %s with both codes and filters', async (kind) => {
     const part = { system: cs('living'), concept: [{ code: 'cat' }], filter: [{ property: 'concept', op: 'is-a', value: 'lion' }] }
-    const valueSet = { resourceType: 'ValueSet', url: vs('both'), status: 'active', compose: { include: [{ system: cs('living') }], [kind]: [part] } }
+    const valueSet = {
+      resourceType: 'ValueSet',
+      url: vs('both'),
+      status: 'active',
+      compose: { include: [{ system: cs('living') }], [kind]: [part] },
+    }
     await expect(expand(contextOf(LIVING), { valueSet })).rejects.toMatchObject({
       code: 'definition-invalid',
       expression: [`ValueSet.compose.${kind}[0]`],

@@ -6,8 +6,9 @@ import { filterWords } from 'fhir-ops/internal/terminology'
 import { DIALECTS } from '../provider/texts.js'
 import { ACCEPTABILITY } from '../release/descriptions.js'
 import { SCT } from '../sctid.js'
-import { conceptsIn, tested, testsOf, type EclScope, type FilterScope } from './ecl-scope.js'
-import { termTest, wordsOfTerm, compares } from './refinement-test.js'
+import { conceptsIn, partsOfAll, tested, testsOf, type EclScope, type FilterScope } from './ecl-scope.js'
+import { compares } from './refinement-test.js'
+import { termTest, wordsOfTerm } from './search-terms.js'
 
 type RowTest = (row: number) => boolean
 
@@ -18,11 +19,12 @@ export function* withDescription(scope: EclScope, filters: readonly DescriptionF
   const speaksOfActive = filters.some(({ kind }) => kind === 'active')
   const accepts = (row: number): boolean => (speaksOfActive || descriptions.isActive(row)) && tests.every((test) => test(row))
   const candidates = speaksOfActive ? concepts : and(concepts, (yield* candidatesFor(scope, filters)) ?? concepts)
-  return yield* tested(candidates, (concept) => {
+  const isDescribed = (concept: number): boolean => {
     const [from, to] = descriptions.rowsOf(concept)
     for (let row = from; row < to; row++) if (accepts(row)) return true
     return false
-  })
+  }
+  return yield* tested(candidates, isDescribed, partsOfAll(filters))
 }
 
 /** Returns the concepts found by the words of a term filter, and all concepts with a definition, whose words are not in the index. */
@@ -53,9 +55,9 @@ function rowTest(scope: FilterScope, filter: DescriptionFilter): RowTest {
     case 'term':
       return termRowTest(scope, filter)
     case 'language':
-      return (row) => filter.languages.includes(descriptions.language(row)) === (filter.comparison === '=')
+      return listTest(filter.languages, filter, (row) => descriptions.language(row))
     case 'id':
-      return (row) => filter.ids.includes(descriptions.id(row)) === (filter.comparison === '=')
+      return listTest(filter.ids, filter, (row) => descriptions.id(row))
     case 'type':
       return typeTest(scope, filter)
     case 'dialect':
@@ -63,6 +65,15 @@ function rowTest(scope: FilterScope, filter: DescriptionFilter): RowTest {
     default:
       return componentRowTest(scope, filter)
   }
+}
+
+function listTest(
+  list: readonly string[],
+  { comparison }: Pick<DescriptionFilter & { kind: 'id' }, 'comparison'>,
+  read: (row: number) => string,
+): RowTest {
+  const listed = new Set(list)
+  return (row) => listed.has(read(row)) === (comparison === '=')
 }
 
 function termRowTest({ index }: FilterScope, { comparison, terms }: Extract<DescriptionFilter, { kind: 'term' }>): RowTest {

@@ -14,12 +14,15 @@ import type { Work } from 'fhir-ops/internal/work'
 import type { SnomedIndex } from '../release/snomed-index.js'
 import { foldTerm } from 'fhir-ops/internal/terminology'
 import type { AttributeRows } from '../release/section-reader.js'
+import { wordCount } from './search-terms.js'
 
 /** What all parts of an evaluation need. */
 export interface EclScope {
   readonly index: SnomedIndex
   /** Returns the concepts that a constraint selects. @throws {EclError} if something does not exist, or if the expression has too many parts. */
   readonly evaluate: (constraint: Constraint) => Work<Bitmap>
+  /** Adds to the number of parts what a test compares with each concept or row. @throws {EclError} if the expression has too many parts. */
+  readonly addParts: (count: number) => void
 }
 
 /** Returns the ordinal of a concept. @throws {EclError} if it does not exist. */
@@ -40,7 +43,7 @@ type Filter = ConceptFilter | DescriptionFilter | MemberFilter
 
 /** Makes a test for each filter, after evaluating the constraints in it: evaluation may take long, so it is done first, and tests are synchronous. */
 export function* testsOf<F extends Filter, T>(
-  { index, evaluate }: EclScope,
+  { index, evaluate, addParts }: EclScope,
   filters: readonly F[],
   testOf: (scope: FilterScope, filter: F) => T,
 ): Work<readonly T[]> {
@@ -53,10 +56,26 @@ export function* testsOf<F extends Filter, T>(
   const tests: T[] = []
   for (const filter of filters) {
     yield
+    addParts(partsOf(filter))
     for (const constraint of constraintsIn(filter)) known.set(constraint, yield* evaluate(constraint))
     tests.push(testOf({ index, selected }, filter))
   }
   return tests
+}
+
+/** The number of comparisons that a test of the filter may make. Lists of concepts, ids and languages count once, as they are looked up in sets. */
+function partsOf(filter: Filter): number {
+  if (filter.kind === 'term') return wordCount(filter.terms)
+  if (filter.kind === 'effectiveTime') return filter.times.length
+  if (filter.kind === 'dialect') return filter.dialects.length
+  if (filter.kind !== 'field') return 1
+  if (filter.value.kind === 'time') return filter.value.times.length
+  return filter.value.kind === 'text' ? wordCount(filter.value.terms) : 1
+}
+
+/** The number of comparisons that the tests of several filters may make. */
+export function partsOfAll(filters: readonly Filter[]): number {
+  return filters.reduce((count, filter) => count + partsOf(filter), 0)
 }
 
 function constraintsIn(filter: Filter): readonly Constraint[] {
@@ -89,23 +108,30 @@ export function conceptsIn({ index, selected }: FilterScope, list: ConceptList):
   )
 }
 
-/** Returns the accepted candidates. */
-export function* tested(candidates: Bitmap, accept: (concept: number) => boolean): Work<Bitmap> {
+/**
+ * Returns the accepted candidates.
+ *
+ * @param parts Number of comparisons that a test of one candidate may take.
+ */
+export function* tested(candidates: Bitmap, accept: (concept: number) => boolean, parts: number = 1): Work<Bitmap> {
   const words = emptyBits(candidates.limit)
-  yield* eachMember(candidates, (concept) => {
+  const visit = (concept: number): void => {
     if (accept(concept)) addBit(words, concept)
-  })
+  }
+  yield* eachMember(candidates, visit, Math.max(1, Math.min(STEPS, Math.floor(COMPARISONS / parts))))
   return bitmapOf(words, candidates.limit)
 }
 
-/** Members between two pauses; few, because a test may compare hundreds of terms or attributes with a concept. */
+/** Members between two pauses. */
 const STEPS = 128
+/** Comparisons between two pauses. */
+const COMPARISONS = 12_800
 
 /** Visits the members of a set, with pauses. */
-export function* eachMember(concepts: Bitmap, visit: (concept: number) => void): Work<void> {
+export function* eachMember(concepts: Bitmap, visit: (concept: number) => void, membersBetween: number = STEPS): Work<void> {
   let steps = 0
   for (const concept of members(concepts)) {
-    if (steps++ % STEPS === 0) yield
+    if (steps++ % membersBetween === 0) yield
     visit(concept)
   }
 }

@@ -22,6 +22,7 @@ import {
   identifiedConcept,
   rowsOf,
   tested,
+  partsOfAll,
   testsOf,
   type EclScope,
   type FilterScope,
@@ -29,7 +30,10 @@ import {
 import { eachRow, membersOfRefsets } from './member-of.js'
 import { refinementTest } from './refinement-test.js'
 
-/** Maximum number of parts of an expression: each takes memory for a set of concepts, and may take as long as visiting every concept. */
+/**
+ * Maximum number of parts of an expression: each takes memory for a set of concepts, or is compared with every concept, and may take as long as visiting
+ * all of them.
+ */
 const MAX_PARTS = 1_000
 
 /** Creates the scope of an evaluation over one version. */
@@ -37,8 +41,12 @@ export function eclScope(index: SnomedIndex): EclScope {
   let parts = 0
   const scope: EclScope = {
     index,
+    addParts(count) {
+      parts += count
+      if (parts > MAX_PARTS) throw new EclError(`The expression has more than ${MAX_PARTS} parts`, 0)
+    },
     evaluate(constraint) {
-      if (++parts > MAX_PARTS) throw new EclError(`The expression has more than ${MAX_PARTS} parts`, 0)
+      scope.addParts(1)
       return conceptsOf(scope, constraint)
     },
   }
@@ -118,7 +126,7 @@ function namedFocus({ index }: EclScope, focus: Exclude<Focus, { kind: 'nested' 
 
 function* withStatus(scope: EclScope, filters: readonly ConceptFilter[], concepts: Bitmap): Work<Bitmap> {
   const tests = yield* testsOf(scope, filters, statusTest)
-  return yield* tested(concepts, (concept) => tests.every((test) => test(concept)))
+  return yield* tested(concepts, (concept) => tests.every((test) => test(concept)), partsOfAll(filters))
 }
 
 function statusTest(scope: FilterScope, filter: ConceptFilter): (concept: number) => boolean {

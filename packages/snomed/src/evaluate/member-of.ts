@@ -5,7 +5,8 @@ import type { Work } from 'fhir-ops/internal/work'
 import type { RefsetHeader } from '../release/header.js'
 import { testsOf, type EclScope, type FilterScope } from './ecl-scope.js'
 import type { RefsetRow } from '../release/refset-table.js'
-import { textTest, termTest } from './refinement-test.js'
+import { textTest } from './refinement-test.js'
+import { termTest } from './search-terms.js'
 import { compareTimes, componentTest } from './description-filter.js'
 
 /** Returns the members of reference sets, or the concepts in any of the named fields. A concept that is not a reference set has no members. */

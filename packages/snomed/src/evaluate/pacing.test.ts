@@ -16,6 +16,8 @@ import { snomed } from '../snomed.js'
 
 const times = (count: number, text: string, separator: string): string => Array.from({ length: count }, () => text).join(separator)
 
+const numbered = (count: number): string => Array.from({ length: count }, (_, i) => `w${i}`).join(' ')
+
 /** Expressions of many parts; over the few concepts of the release each part is one step or some. */
 const COSTLY: readonly (readonly [string, string])[] = [
   ['alternatives', times(500, '<*', ' OR ')],
@@ -100,8 +102,26 @@ describe('ECL that takes long', () => {
     await expect(validateCode(explained, question)).rejects.toMatchObject({ code: 'computation-timeout' })
   })
 
-  it('is refused when it has too many parts', async () => {
-    await expect(expanded(ctx, times(1_001, '*', ' OR '))).rejects.toMatchObject({
+  it.each([
+    ['a word', `*{{term="${times(1_600, 'organ', ' ')}"}}`, '*{{term="organ"}}'],
+    ['a language', `*{{language=(${times(3_000, 'en', ' ')})}}`, '*{{language=en}}'],
+  ])('looks once at %s that is written often', async (_, ecl, once) => {
+    const patient = forRequest(ctx, { limits: { operationTimeoutMs: 1e9 } })
+    const codes = async (text: string): Promise<readonly string[]> => (await expanded(patient, text)).contains.map(({ code }) => code)
+    expect(await codes(ecl)).toEqual(await codes(once))
+  })
+
+  it.each([
+    ['alternatives', times(1_001, '*', ' OR ')],
+    ['words', `*{{term="${numbered(1_001)}"}}`],
+    ['terms', `*{{term=(${times(1_001, '"organ"', ' ')})}}`],
+    ['pieces', `*{{term=wild:"${times(1_001, '*', 'o')}"}}`],
+    ['filters', `*{{C ${times(1_001, 'active=1', ',')}}}`],
+    ['dialects', `*{{dialect=(${times(1_001, 'en-us', ' ')})}}`],
+    ['texts of attributes', `*:*=(${times(1_001, '"a"', ' ')})`],
+    ['texts of members', `^${ID.map}{{M mapTarget=(${times(1_001, '"a"', ' ')})}}`],
+  ])('is refused when it has too many parts: %s', async (_, ecl) => {
+    await expect(expanded(forRequest(ctx, { limits: { operationTimeoutMs: 1e9 } }), ecl)).rejects.toMatchObject({
       code: 'definition-invalid',
       message: expect.stringContaining('more than 1000 parts'),
     })

@@ -1,10 +1,10 @@
 import { addBit, emptyBits, testedBitmap, bitmapOf } from 'fhir-ops/internal/bits'
 import { and, andNot, or, type Bitmap } from 'fhir-ops/terminology'
 import { mapped, type Work } from 'fhir-ops/internal/work'
-import { foldTerm, placeOfWord } from 'fhir-ops/internal/terminology'
-import type { Attribute, Cardinality, Refinement, AttributeValue, Comparison, SearchTerm } from '../ecl/index.js'
+import type { Attribute, Cardinality, Refinement, AttributeValue, Comparison } from '../ecl/index.js'
 import { isConcrete, CONCRETE } from '../release/section-reader.js'
 import { eachMember, type EclScope, rowsOf, type RowRange } from './ecl-scope.js'
+import { termTest, wordCount } from './search-terms.js'
 
 /** A refinement, prepared for testing. */
 interface RefinementTest {
@@ -128,6 +128,7 @@ interface AttributeTest {
 /** Evaluates the name and the value of an attribute. */
 function* attributeTest(scope: EclScope, { name, value }: Attribute): Work<AttributeTest> {
   const types = yield* scope.evaluate(name)
+  if (value.kind === 'text') scope.addParts(wordCount(value.terms))
   if (value.kind !== 'concepts') return { types, accepts: concreteTest(scope, value) }
   const values = yield* scope.evaluate(value.constraint)
   if (value.comparison === '=') return { types, accepts: (found) => values.has(found), values }
@@ -174,54 +175,4 @@ const COMPARE: Readonly<Record<Comparison, (a: number, b: number) => boolean>> =
   '<=': (a, b) => a <= b,
   '>': (a, b) => a > b,
   '>=': (a, b) => a >= b,
-}
-
-type FoldedTest = (folded: string) => boolean
-
-/** Returns a test for texts that match at least one of the terms, ignoring case and accents. */
-export function termTest(terms: readonly SearchTerm[]): (text: string) => boolean {
-  const tests = terms.map((term) => (term.match === 'match' ? wordsTest(term) : wildTest(piecesOf(foldTerm(term.text)))))
-  return (text) => {
-    const folded = foldTerm(text)
-    return tests.some((test) => test(folded))
-  }
-}
-
-/** Returns the words of a term, all of which a text must contain. */
-export function wordsOfTerm(term: SearchTerm): readonly string[] {
-  return foldTerm(term.text)
-    .split(/\s+/u)
-    .filter((word) => word !== '')
-}
-
-function wordsTest(term: SearchTerm): FoldedTest {
-  const words = wordsOfTerm(term)
-  return (folded) => words.every((word) => placeOfWord(folded, word) >= 0)
-}
-
-/** Compares piece by piece from the left, each at its first occurrence: linear in the length of the text for each piece. */
-function wildTest([first = '', ...rest]: readonly string[]): FoldedTest {
-  const last = rest.pop()
-  if (last === undefined) return (text) => text === first
-  return (text) => {
-    if (!text.startsWith(first) || text.length < first.length + last.length || !text.endsWith(last)) return false
-    let at = first.length
-    const end = text.length - last.length
-    return rest.every((piece) => {
-      const found = text.indexOf(piece, at)
-      at = found + piece.length
-      return found >= 0 && at <= end
-    })
-  }
-}
-
-/** Splits a pattern at its wildcards; `\*` is an asterisk and `\\` a backslash. */
-function piecesOf(pattern: string): readonly string[] {
-  const pieces = ['']
-  for (let at = 0; at < pattern.length; at++) {
-    const character = pattern.charAt(at)
-    if (character === '*') pieces.push('')
-    else pieces.push((pieces.pop() ?? '') + (character === '\\' ? pattern.charAt(++at) : character))
-  }
-  return pieces
 }
