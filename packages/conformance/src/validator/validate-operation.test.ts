@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createContext, forRequest, type ValidationPolicy } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
-import { objectsAt, type JsonObject } from 'fhir-ops/internal/json'
+import { isObject, objectAt, objectsAt, type JsonObject } from 'fhir-ops/internal/json'
 import { memoryStorage } from 'fhir-ops/memory'
 import type { OperationRequest, OperationResponse } from 'fhir-ops/operation'
 import { parametersFromQuery } from 'fhir-ops/internal/parameters'
@@ -52,6 +52,10 @@ function call(body: unknown, { query = {}, ...request }: Call = {}): Promise<Ope
     strict: false,
     ...request,
   })
+}
+
+function textsOf(outcome: unknown): readonly unknown[] {
+  return isObject(outcome) ? objectsAt(outcome, 'issue').map((issue) => objectAt(issue, 'details')?.['text']) : []
 }
 
 async function errorOf(promise: Promise<unknown>): Promise<string> {
@@ -212,6 +216,41 @@ describe('$validate', () => {
 
   test('says that it is the profile that cannot be found', async () => {
     await expect(call(VALID, { query: { profile: 'http://example.org/none' } })).rejects.toMatchObject({ expression: ['profile'] })
+  })
+
+  test.each<[profile: string, known: string | RegExp]>([
+    ['http://example.org/none', /could not be found\.$/],
+    ['Patient', 'A profile is named by its canonical URL, such as http://hl7.org/fhir/StructureDefinition/Patient.'],
+    ['StructureDefinition/named', 'A profile is named by its canonical URL'],
+    ['http://hl7.org/fhir/StructureDefinition/Patient|9', "Known is 'http://hl7.org/fhir/StructureDefinition/Patient|4.0.1'."],
+    ['http://hl7.org/fhir/ValueSet/administrative-gender', 'It is the canonical URL of a ValueSet.'],
+  ])('says what is known in place of the profile %s', async (profile, known) => {
+    await expect(call(VALID, { query: { profile } })).rejects.toThrow(known)
+  })
+
+  test('says which version is known in place of the one that a resource claims', async () => {
+    const claim = { ...VALID, meta: { profile: ['http://hl7.org/fhir/StructureDefinition/Patient|9'] } }
+    const [text] = textsOf((await call(claim)).resource)
+    expect(text).toMatch(
+      /could not be found and has not been checked\. Known is 'http:\/\/hl7\.org\/fhir\/StructureDefinition\/Patient\|4\.0\.1'\.$/,
+    )
+  })
+
+  test('tells a profile that is derived from itself from one whose base is not known', async () => {
+    const derived = { ...PROFILE, url: 'http://example.org/StructureDefinition/derived' }
+    const answer = (base: string): Promise<readonly unknown[]> =>
+      validate(forRequest(ctx, { resources: [{ ...derived, baseDefinition: base }] }), { resource: VALID, profiles: [derived.url] }).then(
+        ({ findings }) => findings.map(({ text }) => text),
+      )
+    expect(await answer(derived.url)).toEqual([expect.stringMatching(/: it is derived from itself\.$/)])
+    expect(await answer('http://example.org/none')).toEqual([
+      expect.stringMatching(/: it is derived from 'http:\/\/example\.org\/none', which could not be found\.$/),
+    ])
+  })
+
+  test('names an array as what it is', async () => {
+    const [text] = textsOf((await call({ ...VALID, contact: [[]] })).resource)
+    expect(text).toBe('This element must be an object, not an array.')
   })
 
   describe('with a mode', () => {

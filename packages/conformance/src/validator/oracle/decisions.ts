@@ -139,11 +139,6 @@ export const REASONS: readonly Reason[] = [
     why: "R4's own examples do it, so it is a warning: an image that is not in the resource, a variable of a map that there is none, in a group without types, criteria that name a definition in a measure without libraries, a unit that its code system lacks, a canonical that leads to nothing contained, a UUID in upper case, which [RFC 4122](https://www.rfc-editor.org/rfc/rfc4122#section-3) allows on input.",
   },
   { name: 'too many findings', right: 'ours', why: 'At most 100 findings are reported (`limits.maxIssues`).', isLimit: true },
-  {
-    name: 'rules of HL7 for itself',
-    right: 'both',
-    why: 'Theirs has rules for publishers and work groups of definitions under the urls of HL7, which FHIR does not have.',
-  },
   { name: 'exception', right: 'ours', why: 'The validator ended with an exception.', isLimit: true },
 ]
 
@@ -266,7 +261,6 @@ export const ROWS: readonly Row[] = [
     place: /^PlanDefinition\..*\.definition$/,
     reason: 'severity by example',
   },
-  { side: 'theirs', rule: /^VALIDATION_HL7_/, change: /^base$/, reason: 'rules of HL7 for itself' },
   { side: 'ours', rule: /^findings-cut$/, reason: 'too many findings' },
   // Consequences of a fault in another element, if neither element contains the other.
   {

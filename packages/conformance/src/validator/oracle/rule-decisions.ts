@@ -6,6 +6,14 @@ const HTML = 'https://www.w3.org/TR/html401'
 /** Decisions on probes of definitions, and of rules with their own test, whose probes begin with `rule/` and the subject. */
 export const DECIDED_OF_RULES: readonly ProbeDecision[] = [
   {
+    probes: /w6: ext\/ctxInvUnk$/,
+    why: `[contextInvariant](${R4}/structuredefinition-definitions.html#StructureDefinition.contextInvariant) may use %extension, which theirs does not know when it reads the expression.`,
+  },
+  {
+    probes: /w6: b\/sig\/jwsNone$/,
+    why: 'A signature without an algorithm [is not accepted as valid](https://www.rfc-editor.org/rfc/rfc7518#section-3.6); theirs only remarks on its header.',
+  },
+  {
     probes: /(sd6\/(active|name|contact|dec|org|ext|id|gender)\/(minVal|maxLen|bind\w+)$|rule\/demands: )/,
     why: `[eld-11](${R4}/elementdefinition.html#invs) and its like hold for elements whose type is stated by the base, too.`,
   },

@@ -37,7 +37,7 @@ describe('a code system', () => {
     ['that is complete has concepts', system({ concept: undefined }), ['warning code-system-empty CodeSystem']],
     [
       'that supplements another is a supplement',
-      system({ supplements: `${HL7}item-type`, caseSensitive: undefined }),
+      system({ supplements: `${HL7}item-type`, caseSensitive: undefined, concept: [{ code: 'group' }] }),
       ['error code-system-content CodeSystem.content'],
     ],
     [
@@ -84,6 +84,16 @@ describe('a code system', () => {
         concept: [{ code: 'group' }, { code: 'none' }],
       }),
       ['error code-system-supplement CodeSystem.concept[1]'],
+    ],
+    [
+      'supplements codes that there are, also where it is not said to be a supplement',
+      system({
+        content: 'complete',
+        supplements: `${HL7}item-type`,
+        caseSensitive: undefined,
+        concept: [{ code: 'group' }, { code: 'none' }],
+      }),
+      ['error code-system-content CodeSystem.content', 'error code-system-supplement CodeSystem.concept[1]'],
     ],
     [
       'gives its own properties a meaning',

@@ -121,6 +121,49 @@ function standing(valueCode: string): JsonObject {
   return { url: 'http://hl7.org/fhir/StructureDefinition/structuredefinition-standards-status', valueCode }
 }
 
+const GROUP = 'http://hl7.org/fhir/StructureDefinition/structuredefinition-wg'
+const PAGE = 'http://www.hl7.org/Special/committees/fiwg'
+const PUBLISHED = {
+  url: 'http://hl7.org/fhir/uv/a/ValueSet/a',
+  extension: [{ url: GROUP, valueCode: 'fhir' }],
+  publisher: 'HL7 International / FHIR Infrastructure',
+  contact: [{ telecom: [{ system: 'url', value: PAGE }] }],
+}
+
+test.each<[string, JsonObject, readonly string[]]>([
+  ['of HL7, with the name and the page of its work group', {}, []],
+  [
+    'of HL7, with the name of another work group: VALIDATION_HL7_PUBLISHER_MISMATCH',
+    { publisher: 'HL7 International / Devices' },
+    ['error'],
+  ],
+  ['of HL7, with the name of no work group: VALIDATION_HL7_PUBLISHER_MISMATCH (2)', { publisher: 'HL7 International' }, ['warning']],
+  ['of HL7, with the name of an organization outside: VALIDATION_HL7_PUBLISHER_MISMATCH (3)', { publisher: 'NEMA/DICOM' }, ['warning']],
+  ['of HL7, without a publisher: VALIDATION_HL7_PUBLISHER_MISSING', { publisher: undefined }, ['warning']],
+  ['of HL7, without the page of the work group: VALIDATION_HL7_WG_URL', { contact: [] }, ['warning']],
+  [
+    'of HL7, with the page as another kind of address: VALIDATION_HL7_WG_URL (2)',
+    { contact: [{ telecom: [{ system: 'email', value: PAGE }] }] },
+    ['warning'],
+  ],
+  ['of HL7, of an unknown work group: VALIDATION_HL7_WG_UNKNOWN', { extension: [{ url: GROUP, valueCode: 'none' }] }, ['error']],
+  [
+    'of HL7, of two work groups: VALIDATION_HL7_PUBLISHER_MULTIPLE_WGS',
+    { extension: ['fhir', 'oo'].map((valueCode) => ({ url: GROUP, valueCode })) },
+    ['error'],
+  ],
+  [
+    'of HL7, of a work group with two names: VALIDATION_HL7_PUBLISHER_MISMATCH2',
+    { extension: [{ url: GROUP, valueCode: 'ti' }] },
+    ['error', 'warning'],
+  ],
+  ['of HL7, without work group', { extension: [], publisher: 'A', contact: [] }, []],
+  ['of others', { url: 'http://a.org/ValueSet/a', publisher: 'A', contact: [] }, []],
+])('a definition %s', async (_, members, severities) => {
+  const expected = severities.map((severity) => `${severity} work-group ValueSet`)
+  expect(await findingsOf({ resourceType: 'ValueSet', status: 'active', ...PUBLISHED, ...members }, [], /^work-group$/)).toEqual(expected)
+})
+
 test('a security label is there once', async () => {
   const label = (code: string): JsonObject => ({ system: 'http://terminology.hl7.org/CodeSystem/v3-Confidentiality', code })
   const labelled = (...codes: readonly string[]): JsonObject => ({ resourceType: 'Patient', meta: { security: codes.map(label) } })

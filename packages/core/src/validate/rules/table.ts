@@ -13,6 +13,7 @@ import { implementationGuideRule } from './conformance/implementation-guide.js'
 import { operationDefinitionRule } from './conformance/operation-definition.js'
 import { searchParameterRule } from './conformance/search-parameter.js'
 import { valueSetRule } from './conformance/value-set.js'
+import { workGroupRule } from './conformance/work-group.js'
 import { constraintRule } from './constraint/check-constraints.js'
 import { dataRequirementRule, attachmentRule, identifierRule } from './datatypes.js'
 import { extensionRule } from './extension/check-extension.js'
@@ -63,6 +64,7 @@ export const DEMAND_RULES: readonly DemandRule[] = [
 export const NODE_RULES: readonly NodeRule[] = [
   elementIdRule,
   resourceRule,
+  workGroupRule,
   fragmentRule,
   exampleUrlRule,
   incorrectUriRule,

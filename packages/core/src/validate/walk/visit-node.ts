@@ -53,7 +53,9 @@ function isContained({ slot, parent }: FhirNode): boolean {
 function checkForm(run: Run, node: FhirNode): boolean {
   const { kind } = node.type
   if (kind !== 'primitive' && !isObject(node.value)) {
-    run.findings.report(OBJECT_EXPECTED, node, { text: `This element must be an object, not a ${typeof node.value}.` })
+    run.findings.report(OBJECT_EXPECTED, node, {
+      text: `This element must be an object, not ${Array.isArray(node.value) ? 'an array' : `a ${typeof node.value}`}.`,
+    })
     return false
   }
   if (kind === 'resource' && !checkResourceType(run, node)) return false

@@ -66,7 +66,7 @@ export async function checkConcepts(run: Run, system: FhirNode, rules: ConceptRu
 }
 
 function supplementedBy(run: Run, system: FhirNode): CodeSystemProvider | undefined {
-  const canonical = textOf(system, 'content') === 'supplement' ? textOf(system, 'supplements') : undefined
+  const canonical = textOf(system, 'supplements')
   const family = canonical === undefined ? PENDING : run.definitions.codeSystem(canonical)
   const provider = family === PENDING ? undefined : family.provider(canonical?.split('|', 2)[1])
   return provider?.header.complete === true ? provider : undefined

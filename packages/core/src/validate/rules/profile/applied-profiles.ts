@@ -1,5 +1,6 @@
+import { canonicalOf } from '../../../content/index.js'
 import { OperationError, quoted } from '../../../errors/index.js'
-import { isSubtype, PENDING, type FhirNode } from '../../../fhirpath/index.js'
+import { isSubtype, PENDING, type FhirNode, type Pending } from '../../../fhirpath/index.js'
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
 import { TYPE_URL, type ElementRule, type Profile } from '../../run/element-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
@@ -82,10 +83,12 @@ function claimed(run: Run, node: FhirNode, { claim, index }: { claim: string; in
   // `canonicalProblem` reports a claim that is not absolute.
   if (profile === undefined && !isAbsoluteUri(claim)) return []
   if (profile === undefined) {
-    run.findings.report(PROFILE_UNKNOWN, node, {
-      text: `The profile ${quoted(claim)} could not be found and has not been checked.`,
-      at: `meta.profile[${index}]`,
-    })
+    const known = knownInstead(run, claim)
+    if (known !== PENDING)
+      run.findings.report(PROFILE_UNKNOWN, node, {
+        text: `The profile ${quoted(claim)} could not be found and has not been checked.${known}`,
+        at: `meta.profile[${index}]`,
+      })
     return []
   }
   return fittingProfiles(run, node, profile, `meta.profile[${index}]`)
@@ -132,10 +135,26 @@ export function visitFirstEntry(run: Run, canonicals: readonly string[]): void {
 function requested(run: Run, canonicals: readonly string[]): readonly Profile[] {
   return canonicals.flatMap((canonical) => {
     const profile = run.definitions.profile(canonical)
+    const known = profile === undefined ? knownInstead(run, canonical) : ''
+    if (profile === PENDING || known === PENDING) return []
     if (profile === undefined)
-      throw new OperationError('profile-not-found', `The profile ${quoted(canonical)} could not be found.`, { expression: ['profile'] })
-    return profile === PENDING ? [] : [profile]
+      throw new OperationError('profile-not-found', `The profile ${quoted(canonical)} could not be found.${known}`, {
+        expression: ['profile'],
+      })
+    return [profile]
   })
+}
+
+/** A sentence, after a space, on what is known in place of a profile that is not: another version, or another kind of resource. Empty when nothing is. */
+function knownInstead({ definitions }: Run, canonical: string): string | Pending {
+  if (!isAbsoluteUri(canonical)) return ` A profile is named by its canonical URL, such as ${TYPE_URL}Patient.`
+  const { url, version } = canonicalOf(canonical)
+  const other = version === undefined ? undefined : definitions.profile(url)
+  if (other === PENDING) return PENDING
+  if (other !== undefined) return ` Known is ${quoted(other.canonical)}.`
+  const kinds = definitions.kinds(url)
+  if (kinds === PENDING) return PENDING
+  return kinds[0] === undefined || kinds[0] === 'StructureDefinition' ? '' : ` It is the canonical URL of a ${kinds[0]}.`
 }
 
 function isForEntry({ model, root }: Run, { type }: Profile): boolean {
@@ -196,8 +215,9 @@ function obstacleTo(run: Run, profile: Profile): string | undefined {
     const { base } = current
     const next = base === undefined ? undefined : run.definitions.profile(base)
     if (base === undefined || next === PENDING) return undefined
-    if (next === undefined || seen.has(next.canonical))
-      return `it is derived from ${quoted(base)}, which is unknown or part of a derivation cycle`
+    if (next === undefined) return `it is derived from ${quoted(base)}, which could not be found`
+    if (next === profile) return 'it is derived from itself'
+    if (seen.has(next.canonical)) return `it is derived from ${quoted(base)}, which is derived from itself`
     seen.add(next.canonical)
     current = next
   }
