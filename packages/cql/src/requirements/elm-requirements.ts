@@ -188,14 +188,7 @@ function isResource(model: TypeModel, name: string): boolean {
 
 /** Records the element that is read, as a path from the resource, and visits the expression from which it is read. */
 function visitProperty(walk: Walk, node: ElmNode, place: Place): void {
-  const path: string[] = []
-  let at: ElmNode = node
-  for (;;) {
-    path.unshift(textAt(at, 'path') ?? '')
-    const source = nodeAt(at, 'source')
-    if (source === undefined || typeOf(source) !== 'Property') break
-    at = source
-  }
+  const [at, path] = outermost(node)
   const source = nodeAt(at, 'source')
   const named = source !== undefined && typeOf(source) === 'IdentifierRef' ? textAt(source, 'name') : undefined
   if (named !== undefined && named !== ITEM) path.unshift(named)
@@ -204,6 +197,18 @@ function visitProperty(walk: Walk, node: ElmNode, place: Place): void {
     (alias === undefined ? undefined : place.names.get(alias)) ?? resourceTypes(walk, source && typeOfSource(walk, source, place.unit))
   noteElement(walk, types, path)
   if (source !== undefined && typeOf(source) !== 'IdentifierRef') visit(walk, source, place)
+}
+
+/** The property of which others are properties, and the path from there. */
+function outermost(node: ElmNode): readonly [ElmNode, string[]] {
+  const path: string[] = []
+  let at = node
+  for (;;) {
+    path.unshift(textAt(at, 'path') ?? '')
+    const source = nodeAt(at, 'source')
+    if (source === undefined || typeOf(source) !== 'Property') return [at, path]
+    at = source
+  }
 }
 
 /** The name of the item to which an expression refers. */
