@@ -209,6 +209,31 @@ describe('$cql', () => {
     expect(json.parameter).toEqual(ids.map((valueString) => ({ name: 'return', valueString })))
   })
 
+  it.each([
+    [
+      'data that is no Bundle',
+      400,
+      '$cql',
+      [
+        { name: 'expression', valueString: '[Patient]' },
+        { name: 'data', resource: { resourceType: 'Patient' } },
+      ],
+    ],
+    ['a second name of the Library', 400, 'Library/Main/$evaluate', [{ name: 'url', valueUri: 'http://x/Library/Common' }]],
+    [
+      'a manifest that does not exist',
+      404,
+      '$cql',
+      [
+        { name: 'expression', valueString: '1' },
+        { name: 'manifest', valueCanonical: 'http://x/m' },
+      ],
+    ],
+  ])('refuses %s', async (_, status, path, asked) => {
+    const answer = await call('POST', path, parameters(...asked))
+    expect([answer.status, answer.json.issue[0]?.expression]).toEqual([status, expect.arrayContaining([expect.any(String)])])
+  })
+
   it('takes a resource of data in place of the stored one, and the subject from the storage', async () => {
     const entry = [{ resource: { resourceType: 'Observation', id: 'o1', status: 'amended', subject: { reference: 'Patient/p' } } }]
     const asked = [

@@ -74,6 +74,13 @@ describe('$submit-data', () => {
     ['an unknown parameter', [parameter('measureReport', REPORT), parameter('what', PATIENT)], 400, 'neither'],
     ['what is not a resource', [parameter('measureReport', REPORT), '{"name":"resource","valueString":"x"}'], 400, 'not a resource'],
     [
+      'an id that is none',
+      [parameter('measureReport', REPORT), parameter('resource', { ...PATIENT, id: 'a/b' })],
+      400,
+      'parameter[1].resource has an id',
+    ],
+    ['an id that is a number', [parameter('measureReport', REPORT), parameter('resource', { ...PATIENT, id: 4 })], 400, 'resource.id'],
+    [
       'what cannot be stored',
       [parameter('measureReport', REPORT), parameter('resource', { ...PATIENT, id: 'eve', nothing: 1 })],
       422,

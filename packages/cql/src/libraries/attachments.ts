@@ -34,5 +34,5 @@ function bytesOf(binary: string): Uint8Array<ArrayBuffer> {
 
 /** Name of a Library in messages: its url, name or id. */
 export function nameOf(resource: LibraryResource): string {
-  return textAt(resource, 'url') ?? textAt(resource, 'name') ?? textAt(resource, 'id') ?? ''
+  return textAt(resource, 'url') ?? textAt(resource, 'name') ?? textAt(resource, 'id') ?? 'without a name'
 }

@@ -97,7 +97,10 @@ function common(
   }
 }
 
+/** @throws {OperationError} `parameter-value` for any other resource, which would count as no data. */
 function resourcesIn(bundle: LibraryResource): readonly LibraryResource[] {
+  if (bundle['resourceType'] !== 'Bundle')
+    throw new OperationError('parameter-value', 'Parameter data must be a Bundle.', { expression: ['data'] })
   return nodesAt(bundle, 'entry')
     .map((entry) => nodeAt(entry, 'resource'))
     .filter((resource) => resource !== undefined)
@@ -159,14 +162,20 @@ async function includedLibraries(ctx: OperationContext, reader: ParameterReader)
 
 async function evaluatedLibrary(ctx: OperationContext, { id }: OperationRequest, reader: ParameterReader): Promise<LibraryResource> {
   const [url, given] = [reader.text('url'), reader.resource('library')]
+  if ([id, url, given].filter((one) => one !== undefined).length > 1)
+    throw new OperationError(
+      'parameter-invalid',
+      'The Library is named by its id in the path, by url, or given as library: by one of these.',
+      {
+        expression: ['url', 'library'],
+      },
+    )
   if (id !== undefined) {
     ctx.authorize?.('read', 'Library', id)
     const stored = await ctx.storage.read('Library', id)
     if (stored === undefined) throw new OperationError('not-found', `Library/${id} does not exist.`)
     return stored.resource
   }
-  if (given !== undefined && url !== undefined)
-    throw new OperationError('parameter-invalid', 'Either url or library names the library.', { expression: ['url', 'library'] })
   if (given !== undefined) return given
   if (url === undefined) throw new OperationError('parameter-required', 'Parameter url or library is needed.', { expression: ['url'] })
   return await libraryByUrl(ctx, url, { place: 'url', manifest: reader.text('manifest') })

@@ -3,6 +3,7 @@ import { createPace, type Pace } from 'fhir-ops/internal/context'
 import { OperationError, quoted } from 'fhir-ops/internal/errors'
 import { isObject, jsonItems, jsonMembers, stringAt, type JsonMember, type JsonObject } from 'fhir-ops/internal/json'
 import { storedInstance } from 'fhir-ops/internal/operation'
+import { isResourceId } from 'fhir-ops/storage'
 import { authorizeAny } from '../auth/caller.js'
 import { withoutHidden } from '../content/hidden-resources.js'
 import { runBundle } from '../content/bundle/bundle.js'
@@ -107,6 +108,11 @@ function readParameter(all: readonly JsonMember[], place: string): SubmittedPara
   const type = isObject(resource) ? stringAt(resource, 'resourceType') : undefined
   if (!isObject(resource) || type === undefined)
     throw new OperationError('body-structure', `${place}.resource is not a resource.`, { expression: [`${place}.resource`] })
+  const { id } = resource
+  if (id !== undefined && !(typeof id === 'string' && isResourceId(id)))
+    throw new OperationError('body-structure', `${place}.resource has an id that is not one of FHIR.`, {
+      expression: [`${place}.resource.id`],
+    })
   if (name === 'measureReport' && type !== 'MeasureReport')
     throw new OperationError('parameter-invalid', 'The measureReport must be a MeasureReport.', { expression: [`${place}.resource`] })
   return { name, resource, text }

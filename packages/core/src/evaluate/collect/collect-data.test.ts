@@ -114,7 +114,7 @@ describe('what is refused', () => {
     ['no Measure', { periodStart: '2021', periodEnd: '2021' }, 'parameter-required'],
     ['an unknown Measure', { ...YEAR, measure: 'x' }, 'not-found'],
     ['an unknown subject', { ...YEAR, subject: 'nobody' }, 'content-not-found'],
-    ['no date', { ...YEAR, lastReceivedOn: 'yesterday' }, 'search-invalid'],
+    ['no date', { ...YEAR, lastReceivedOn: 'yesterday' }, 'parameter-value'],
   ])('%s', async (_, input, code) => {
     // @ts-expect-error some are incomplete
     await expect(collectData(ctx, input)).rejects.toMatchObject({ code })

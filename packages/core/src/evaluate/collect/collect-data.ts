@@ -1,6 +1,6 @@
 import type { MeasureReport, DataRequirementCodeFilter, DataRequirementDateFilter } from 'fhir/r4.js'
 import { createPace, type OperationContext } from '../../context/index.js'
-import { checkResult, OperationError } from '../../errors/index.js'
+import { checkResult, OperationError, quoted } from '../../errors/index.js'
 import { checkInput, checkOptions, inputShape, needed, TEXT } from '../../input/index.js'
 import { ownCopy, type JsonObject } from '../../json/index.js'
 import type { SearchPair, SearchOptions, SearchParameter } from '../../search/index.js'
@@ -80,6 +80,7 @@ export async function collectData(
   checkInput(ctx, input, INPUT)
   checkOptions('collectData', OPTIONS, options)
   const period = checkedPeriod(input.periodStart, input.periodEnd)
+  checkMoment(input.lastReceivedOn)
   const manifest = await manifestOf(ctx, input.manifest)
   const measure = await findMeasure(ctx, input.measure, pinnedVersions([[manifest]]))
   const subject = await subjectOf(ctx, input.subject, measure)
@@ -95,6 +96,17 @@ export async function collectData(
     period: { start: period.start, end: period.end },
     resources: await collected(ctx, data, { conditions, since: input.lastReceivedOn, links: await subjectLinks(ctx, subjectType) }),
   }
+}
+
+function checkMoment(lastReceivedOn: string | undefined): void {
+  if (lastReceivedOn === undefined || dateInterval(lastReceivedOn) !== undefined) return
+  throw new OperationError(
+    'parameter-value',
+    `Parameter 'lastReceivedOn' has the value ${quoted(lastReceivedOn)}, which is not a dateTime.`,
+    {
+      expression: ['lastReceivedOn'],
+    },
+  )
 }
 
 interface Whose {
