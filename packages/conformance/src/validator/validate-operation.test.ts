@@ -222,7 +222,7 @@ describe('$validate', () => {
     ['http://example.org/none', /could not be found\.$/],
     ['Patient', 'A profile is named by its canonical URL, such as http://hl7.org/fhir/StructureDefinition/Patient.'],
     ['StructureDefinition/named', 'A profile is named by its canonical URL'],
-    ['http://hl7.org/fhir/StructureDefinition/Patient|9', "Known is 'http://hl7.org/fhir/StructureDefinition/Patient|4.0.1'."],
+    ['http://hl7.org/fhir/StructureDefinition/Patient|9', "Known version: 'http://hl7.org/fhir/StructureDefinition/Patient|4.0.1'."],
     ['http://hl7.org/fhir/ValueSet/administrative-gender', 'It is the canonical URL of a ValueSet.'],
   ])('says what is known in place of the profile %s', async (profile, known) => {
     await expect(call(VALID, { query: { profile } })).rejects.toThrow(known)
@@ -232,7 +232,7 @@ describe('$validate', () => {
     const claim = { ...VALID, meta: { profile: ['http://hl7.org/fhir/StructureDefinition/Patient|9'] } }
     const [text] = textsOf((await call(claim)).resource)
     expect(text).toMatch(
-      /could not be found and has not been checked\. Known is 'http:\/\/hl7\.org\/fhir\/StructureDefinition\/Patient\|4\.0\.1'\.$/,
+      /could not be found and has not been checked\. Known version: 'http:\/\/hl7\.org\/fhir\/StructureDefinition\/Patient\|4\.0\.1'\.$/,
     )
   })
 

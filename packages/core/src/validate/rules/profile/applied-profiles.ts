@@ -145,13 +145,13 @@ function requested(run: Run, canonicals: readonly string[]): readonly Profile[] 
   })
 }
 
-/** A sentence, after a space, on what is known in place of a profile that is not: another version, or another kind of resource. Empty when nothing is. */
+/** A sentence, after a space, on what is known instead of an unknown profile: another version, or another kind of resource. Empty if nothing is. */
 function knownInstead({ definitions }: Run, canonical: string): string | Pending {
   if (!isAbsoluteUri(canonical)) return ` A profile is named by its canonical URL, such as ${TYPE_URL}Patient.`
   const { url, version } = canonicalOf(canonical)
   const other = version === undefined ? undefined : definitions.profile(url)
   if (other === PENDING) return PENDING
-  if (other !== undefined) return ` Known is ${quoted(other.canonical)}.`
+  if (other !== undefined) return ` Known version: ${quoted(other.canonical)}.`
   const kinds = definitions.kinds(url)
   if (kinds === PENDING) return PENDING
   return kinds[0] === undefined || kinds[0] === 'StructureDefinition' ? '' : ` It is the canonical URL of a ${kinds[0]}.`
