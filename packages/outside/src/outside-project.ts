@@ -59,3 +59,11 @@ export function readmeExample(): string {
   if (example === undefined) throw new Error('README.md has no example.')
   return example
 }
+
+/** The block of code on a page that contains this text. */
+export function blockWith(page: string, text: string): string {
+  const blocks = readFileSync(join(ROOT, page), 'utf8').matchAll(/^```\w+[^\n]*\n([\s\S]*?)^```/gm)
+  const found = [...blocks].map(([, code = '']) => code).find((code) => code.includes(text))
+  if (found === undefined) throw new Error(`${page} has no block with ${text}.`)
+  return found
+}

@@ -1,9 +1,9 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { outsideProject, ROOT, run, type OutsideProject } from './outside-project.js'
+import { blockWith, outsideProject, run, type OutsideProject } from './outside-project.js'
 import { installedTools } from './tools.js'
 
 const tools = installedTools()
@@ -17,14 +17,6 @@ beforeAll(() => {
   process.env['NEXT_TELEMETRY_DISABLED'] = '1'
 })
 afterAll(() => tools !== undefined && project.remove())
-
-/** The block of code on a page that contains this text. */
-function blockWith(page: string, text: string): string {
-  const blocks = readFileSync(join(ROOT, page), 'utf8').matchAll(/^```\w+[^\n]*\n([\s\S]*?)^```/gm)
-  const found = [...blocks].map(([, code = '']) => code).find((code) => code.includes(text))
-  if (found === undefined) throw new Error(`${page} has no block with ${text}.`)
-  return found
-}
 
 describe.skipIf(tools === undefined)('recipes of the docs, in a project of somebody else (needs tools of npm)', () => {
   test('Jest runs the test of docs/testing.md', () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { outsideProject, readmeExample, run, type OutsideProject } from './outside-project.js'
+import { blockWith, outsideProject, readmeExample, run, type OutsideProject } from './outside-project.js'
 import { chromium } from '../../../test/chromium.js'
 import { BROWSERS } from './browsers.js'
 import { installedTools, TOOLS } from './tools.js'
@@ -144,7 +144,9 @@ describe('Yarn, which keeps packages in archives', () => {
   test('runs the command, and what it does in threads', () => {
     const patients = Array.from({ length: 2_000 }, (_, i) => JSON.stringify({ resourceType: 'Patient', id: `p${i}` }))
     writeFileSync(join(dir, 'patients.ndjson'), patients.join('\n'))
-    expect(yarn('fhir-ops', 'load', '--storage', 'sqlite:content.db', 'patients.ndjson')).toContain('loaded 2000 resources')
+    yarn('fhir-ops', 'load', '--storage', 'sqlite:content.db', 'patients.ndjson')
+    yarn('fhir-ops', 'export', '--storage', 'sqlite:content.db', '--out', 'exported')
+    expect(readFileSync(join(dir, 'exported/Patient.ndjson'), 'utf8').trim().split('\n')).toHaveLength(2_000)
   })
 })
 
@@ -168,11 +170,19 @@ describe.skipIf(browser === undefined)('Chromium (needs Chromium and tools of np
   )
 })
 
-/** A folder with a page that runs a program. */
+/** The policy of docs/browsers.md. */
+const STRICT =
+  "default-src 'none'; script-src 'self'; connect-src 'self'; img-src data:; require-trusted-types-for 'script'; trusted-types default"
+
+/** A folder with a page that runs a program; if it is built, under a strict policy. */
 function pageOf(example: string, kind: string): string {
   const page = join(project.dir, 'pages', `${example}-${kind}`)
   mkdirSync(page, { recursive: true })
   cpSync(join(project.dir, `${example}.js`), join(page, 'main.js'))
-  writeFileSync(join(page, 'index.html'), '<!doctype html><link rel="icon" href="data:,"><script type="module" src="./main.js"></script>')
+  // The development server of Vite needs inline styles and a socket.
+  const policy = kind === 'built' ? `<meta http-equiv="Content-Security-Policy" content="${STRICT}">` : ''
+  writeFileSync(join(page, 'policy.js'), kind === 'built' ? blockWith('docs/browsers.md', 'trustedTypes') : '')
+  const scripts = ['policy', 'main'].map((name) => `<script type="module" src="./${name}.js"></script>`)
+  writeFileSync(join(page, 'index.html'), `<!doctype html>${policy}<link rel="icon" href="data:,">${scripts.join('')}`)
   return page
 }
