@@ -99,6 +99,7 @@ describe('fhir-ops cql', () => {
     ['CQL with an error', ['--expression', '1 +'], 1, /line 1, column/],
     ['a parameter without a value', ['--expression', '1', '--parameter', 'x'], 2, /must be a name, = and a value/],
     ['a file that does not exist', ['/nowhere/x.cql'], 2, /cannot be read/],
+    ['a manifest that does not exist', ['--expression', '1', '--manifest', 'http://x/m'], 1, /http:.*does not exist.*--manifest/],
   ])('%s is refused', async (_, args, status, message) => {
     const answer = await command(...args)
     expect(answer.status).toBe(status)

@@ -234,6 +234,32 @@ describe('$cql', () => {
     expect([answer.status, answer.json.issue[0]?.expression]).toEqual([status, expect.arrayContaining([expect.any(String)])])
   })
 
+  it('takes versions that are left open from the manifest', async () => {
+    const part = (version: string, value: number): object => ({
+      ...library('Part', `library Part version '${version}' define X: ${value}`),
+      id: `part${version}`,
+      version,
+    })
+    const relatedArtifact = [{ type: 'depends-on', resource: `${library('Part', '').url}|1` }]
+    const type = { coding: [{ code: 'asset-collection' }] }
+    const manifest = { resourceType: 'Library', id: 'manifest', url: 'http://x/manifest', status: 'active', type, relatedArtifact }
+    for (const [id, resource] of Object.entries({ part1: part('1', 1), part2: part('2', 2), manifest }))
+      expect((await call('PUT', `Library/${id}`, resource)).status).toBe(201)
+    const url = library('Part', '').url
+    const stated = { name: 'manifest', valueCanonical: 'http://x/manifest' }
+    const included = { name: 'library', part: [{ name: 'url', valueCanonical: url }] }
+    const inExpression = [{ name: 'expression', valueString: 'Part.X' }, included]
+    const asked = [inExpression, [...inExpression, stated]].map(async (own) => call('POST', '$cql', parameters(...own)))
+    const named = [[], [stated]].map(async (own) => call('POST', 'Library/$evaluate', parameters({ name: 'url', valueUri: url }, ...own)))
+    const answers = await Promise.all([...asked, ...named])
+    expect(answers.map(({ json }) => json.parameter[0])).toEqual([
+      { name: 'return', valueInteger: 2 },
+      { name: 'return', valueInteger: 1 },
+      { name: 'X', valueInteger: 2 },
+      { name: 'X', valueInteger: 1 },
+    ])
+  })
+
   it('takes a resource of data in place of the stored one, and the subject from the storage', async () => {
     const entry = [{ resource: { resourceType: 'Observation', id: 'o1', status: 'amended', subject: { reference: 'Patient/p' } } }]
     const asked = [

@@ -266,9 +266,13 @@ async function definitionsOf(ctx: OperationContext, library: CqlLibrary, input: 
     if (turn !== undefined) await turn
     const definition = library.definition(name)
     if (definition === undefined)
-      throw new OperationError('parameter-value', `Library ${library.id} has no definition ${quoted(name)}.`, {
-        expression: ['expression'],
-      })
+      throw new OperationError(
+        'parameter-value',
+        `${library.id === '' ? 'The library' : `Library ${library.id}`} has no definition ${quoted(name)}.`,
+        {
+          expression: ['expression'],
+        },
+      )
     const isSubject = name === definition.context
     if ((definition.isPublic && !isSubject) || input.definitions !== undefined) definitions.push(definition)
   }
