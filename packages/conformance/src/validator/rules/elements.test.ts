@@ -121,6 +121,14 @@ function standing(valueCode: string): JsonObject {
   return { url: 'http://hl7.org/fhir/StructureDefinition/structuredefinition-standards-status', valueCode }
 }
 
+test('the type of a reference without target is no URL either, unlike the types of logical models', async () => {
+  const said = (type: string): Promise<readonly string[]> => findingsOf(managed({ type, display: 'a' }), [], /^code-not-in-value-set$/)
+  expect(await said('Organization')).toEqual([])
+  expect(await said('http://hl7.org/fhir/StructureDefinition/Organization')).toEqual([
+    'warning code-not-in-value-set Patient.managingOrganization.type',
+  ])
+})
+
 const GROUP = 'http://hl7.org/fhir/StructureDefinition/structuredefinition-wg'
 const PAGE = 'http://www.hl7.org/Special/committees/fiwg'
 const PUBLISHED = {

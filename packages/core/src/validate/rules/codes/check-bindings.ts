@@ -214,11 +214,12 @@ function reportOut(run: Run, node: FhirNode, { binding, rule, list, codes }: Bou
 
 /**
  * True for codes outside that are not reported: codes of unknown systems under a preferred binding, a code that the profile itself fixes, codes of FHIRPath's
- * types, and an absolute uri under an extensible binding, which may be defined elsewhere.
+ * types, and an absolute uri under an extensible binding, which may be defined elsewhere, except as the type of a Reference: there it is for logical models only.
  */
 function isBeyond(run: Run, node: FhirNode, { binding, rule, codes }: BoundRule & { codes: readonly GivenCode[] }): boolean {
   if (rule.children.get('code')?.value.fixed !== undefined || codes.every(({ code }) => code.startsWith(SYSTEM_TYPES))) return true
-  if (node.type.name === 'uri' && binding.strength === 'extensible' && codes.every(({ code }) => isAbsoluteUri(code))) return true
+  const mayBeElsewhere = node.type.name === 'uri' && binding.strength === 'extensible' && node.parent?.type.name !== 'Reference'
+  if (mayBeElsewhere && codes.every(({ code }) => isAbsoluteUri(code))) return true
   return binding.strength === 'preferred' && codes.every(({ system }) => system !== undefined && isUnknown(run, system))
 }
 
