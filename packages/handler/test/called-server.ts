@@ -49,7 +49,7 @@ const STORED = [
 /** Starts a server with content that clients of others call, over all of R4 and for pages of all origins. */
 export async function calledServer(
   cors: CorsOptions = { origins: ['*'] },
-  options: Partial<HandlerOptions> = { smartConfiguration: ISSUER },
+  options: Partial<HandlerOptions> = { smartConfiguration: ISSUER, gzipRequests: true },
 ): Promise<RunningServer> {
   const release = r4()
   const storage = memoryStorage(STORED, { indexer: release.indexer })

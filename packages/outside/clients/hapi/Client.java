@@ -1,6 +1,8 @@
 import ca.uhn.fhir.context.FhirContext;
 import ca.uhn.fhir.rest.api.MethodOutcome;
 import ca.uhn.fhir.rest.api.SearchStyleEnum;
+import ca.uhn.fhir.rest.api.SummaryEnum;
+import ca.uhn.fhir.rest.client.apache.GZipContentInterceptor;
 import ca.uhn.fhir.rest.client.api.IGenericClient;
 import ca.uhn.fhir.rest.client.interceptor.BearerTokenAuthInterceptor;
 import ca.uhn.fhir.rest.gclient.StringClientParam;
@@ -57,6 +59,17 @@ public class Client {
     told("operation() $translate", () -> ((BooleanType) client.operation().onType(ConceptMap.class).named("$translate")
         .withParameter(Parameters.class, "url", new UriType("http://a.example/cm")).andParameter("system", new UriType("http://a.example/cs")).andParameter("code", new CodeType("a"))
         .execute().getParameter("result").getValue()).booleanValue());
+    told("create() with GZipContentInterceptor", () -> {
+      IGenericClient packing = context.newRestfulGenericClient(args[0]);
+      packing.registerInterceptor(new BearerTokenAuthInterceptor(args[1]));
+      packing.registerInterceptor(new GZipContentInterceptor());
+      return packing.create().resource(patient("Packed")).execute().getCreated();
+    });
+    told("operation() $lookup", () -> ((StringType) client.operation().onType(CodeSystem.class).named("$lookup")
+        .withParameter(Parameters.class, "system", new UriType("http://a.example/cs")).andParameter("code", new CodeType("a"))
+        .useHttpGet().execute().getParameter("display").getValue()).getValue());
+    told("search().summaryMode()", () ->
+        client.search().forResource(Patient.class).summaryMode(SummaryEnum.TRUE).returnBundle(Bundle.class).execute().getTotal() > 0);
     told("create() of a Binary", () -> client.create().resource(new Binary().setContentType("text/plain").setContent("text".getBytes())).execute().getId().getResourceType());
     told("delete()", () -> client.delete().resourceById("Patient", id).execute().getOperationOutcome() == null ? "done" : "done");
     told("read() of what is deleted", refused(ResourceGoneException.class, () -> client.read().resource(Patient.class).withId(id).execute()));
