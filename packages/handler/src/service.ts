@@ -66,8 +66,10 @@ export interface Service {
   readonly jobs: Jobs
   /** When the service was created, as an instant; the date of its statements about itself. */
   readonly startedAt: string
-  /** Runs conditional writes of a type one after the other, so that each sees what the previous ones have written. */
+  /** Runs conditional writes that may concern each other one after the other, so that each sees what the previous ones have written. */
   readonly writeLock: KeyedLock
+  /** Lets few conditional creates run at the same time, so that on a busy machine some end in time instead of none. */
+  readonly creates: Limiter
   /** Definitions that can be read and searched in addition to stored resources. */
   readonly definitions: DefinitionShelf
   readonly hiddenDefinitions: HiddenDefinitions
@@ -120,6 +122,7 @@ export function createService(options: HandlerOptions): Service {
     jobs: createJobs({ limits, now: context.now, newId: context.newId, isActive: (loginId) => sessions.isActive(loginId) }),
     startedAt,
     writeLock: createKeyedLock(),
+    creates: createLimiter({ concurrency: 8, queue: Infinity, refusal: 'Too many requests at the same time.' }),
     definitions: createDefinitionShelf({ ctx: context, indexer, startedAt }),
     hiddenDefinitions: new Map(),
   }

@@ -3,7 +3,7 @@ import { memoryStorage } from 'fhir-ops/memory'
 import { searchParameters } from 'fhir-ops/search'
 import type { Storage } from 'fhir-ops/storage'
 import { r4SearchParameters, r4TypeModel } from '@fhir-ops/r4'
-import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { at, fhirHeaders, send, startServer, type Reply, type RunningServer } from './running-server.js'
 
 const parameters = searchParameters(r4SearchParameters(), r4TypeModel())
@@ -24,11 +24,20 @@ function unhurried(storage: Storage): Storage {
   return {
     ...storage,
     async write(entries) {
+      together.most = Math.max(together.most, ++together.now)
+      await together.gate
       for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
+      together.now--
+      written.push(...entries.map(({ id }) => id))
       return storage.write(entries)
     },
   }
 }
+
+/** Ids in the order in which they were written. */
+const written: string[] = []
+/** Writes under way, now and at most, and what they wait for. */
+const together = { now: 0, most: 0, gate: Promise.resolve() }
 
 interface Asked {
   readonly body?: object
@@ -76,6 +85,54 @@ describe('conditional create', () => {
 
   it('makes one of many that are sent at once', async () => {
     const replies = await Promise.all(Array.from({ length: 10 }, () => create('identifier=new')))
+    expect(replies.filter(({ status }) => status === 201)).toHaveLength(1)
+    expect(new Set(replies.map(idOf)).size).toBe(1)
+  })
+
+  it('does not wait for those that cannot concern it', async () => {
+    together.most = 0
+    const replies = await Promise.all(Array.from({ length: 10 }, (_, n) => create(`identifier=n${n}`, `n${n}`)))
+    expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 201))
+    expect(together.most).toBeGreaterThan(1)
+    together.most = 0
+    // A name may begin with that of the criteria.
+    await Promise.all(['a', 'b'].map((name) => create(`family=${name}`)))
+    expect(together.most).toBe(1)
+  })
+
+  it.each([
+    ['a resource with another value than that of its criteria', 'identifier=a', 'b', 'identifier=b', 'b'],
+    ['criteria with a system', 'identifier=a', 'b', 'identifier=|b', 'b'],
+    ['more criteria', 'identifier=a', 'b', 'identifier=b&active:missing=true', 'b'],
+    ['criteria without a value', 'identifier=a', 'b', 'identifier=b,c', 'b'],
+  ])('sees what one that began before it stores, with %s', async (_, condition, value, other, otherValue) => {
+    const gate = Promise.withResolvers<void>()
+    together.gate = gate.promise
+    const first = create(condition, value)
+    await vi.waitFor(() => expect(together.now).toBe(1))
+    const second = create(other, otherValue)
+    // It has looked for its criteria by then if it does not wait.
+    for (let reads = 0; reads < 3; reads++) await ask('GET', '/Patient/one')
+    gate.resolve()
+    const replies = await Promise.all([first, second])
+    expect(replies.map(({ status }) => status)).toEqual([201, 200])
+    expect(new Set(replies.map(idOf)).size).toBe(1)
+  })
+
+  it('stores nothing that a resource before it meets the criteria of, whatever is sent at once', async () => {
+    written.length = 0
+    const sent = Array.from({ length: 60 }, (_, n) => ({ wanted: `v${(n * n) % 7}`, value: `v${(n * 3 + (n % 4)) % 7}` }))
+    const replies = await Promise.all(sent.map(({ wanted, value }) => create(`identifier=${wanted}`, value)))
+    const made = sent.flatMap((one, n) => (replies[n]?.status === 201 ? [{ ...one, at: written.indexOf(String(idOf(replies[n]))) }] : []))
+    const tooLate = made.filter(({ wanted, at: own }) => made.some(({ value, at: other }) => other < own && value === wanted))
+    expect(tooLate).toEqual([])
+    expect(made.length).toBeGreaterThan(1)
+    expect(replies.every(({ status }) => [200, 201, 412].includes(status))).toBe(true)
+  })
+
+  it('and a conditional update that are sent at the same time see each other', async () => {
+    const update = (): Promise<Reply> => ask('PUT', '/Patient?identifier=new', { body: patient('new') })
+    const replies = await Promise.all([create('identifier=new'), update(), create('identifier=new'), update()])
     expect(replies.filter(({ status }) => status === 201)).toHaveLength(1)
     expect(new Set(replies.map(idOf)).size).toBe(1)
   })

@@ -1,8 +1,9 @@
+import { createPace } from 'fhir-ops/internal/context'
 import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
 import { parseSearch } from 'fhir-ops/search'
 import { type SearchPair, searchTypesOf } from 'fhir-ops/internal/search'
-import { allMatches, type StoredResource } from 'fhir-ops/storage'
+import { allMatches, type Condition, type IndexEntry, type StoredResource } from 'fhir-ops/storage'
 import { authorize } from '../auth/caller.js'
 import type { Exchange } from '../exchange.js'
 import { FHIR_PATH, type Service } from '../service.js'
@@ -19,6 +20,46 @@ export interface Criteria {
 export function criteriaText({ baseUrl }: Pick<Service, 'baseUrl'>, type: string, header: string): string {
   const prefix = [`${baseUrl}${FHIR_PATH}/${type}?`, `${type}?`, '?'].find((one) => header.startsWith(one)) ?? ''
   return header.slice(prefix.length)
+}
+
+/** What a conditional write holds while it runs: the value that it looks for, and together with others what its resource has. */
+export interface WriteKeys {
+  readonly keys: readonly string[]
+  /** Keys that other conditional creates may hold at the same time. */
+  readonly shared: readonly string[]
+}
+
+/** With more values, a create waits for all conditional writes of its type: taking so many keys takes longer. */
+const MOST_VALUES = 200
+
+/**
+ * Returns what a conditional create holds. If its criteria contain a value, such as an identifier, it waits for creates whose resource has this value, and
+ * for those whose criteria contain a value of its resource, besides other kinds of conditional writes of the type; otherwise for all of them.
+ *
+ * @throws {OperationError} as `parseSearch`.
+ */
+export async function keysOfCreate(service: Service, { ctx, body }: Exchange, { type, pairs }: Criteria): Promise<WriteKeys> {
+  const { query } = await parseSearch(type, pairs, searchOptions(service, { ctx }))
+  const wanted = exactValue(query.where)
+  const alone = { keys: [type], shared: [] }
+  if (wanted === undefined || body?.json === undefined) return alone
+  const { indexer } = service
+  const entries = indexer.work === undefined ? indexer(body.json) : await createPace(ctx).run(indexer.work(body.json))
+  const shared = new Set([type, ...entries.flatMap(({ param, value }) => (value === undefined ? [] : keyOf(type, param, value)))])
+  return shared.size > MOST_VALUES ? alone : { keys: [keyOf(type, wanted.param, wanted.value)], shared: [...shared] }
+}
+
+function keyOf(type: string, param: string, value: string): string {
+  return `${type}?${param}=${value}`
+}
+
+/** Returns a value that every match has among its index entries. */
+function exactValue(where: Condition): Required<Pick<IndexEntry, 'param' | 'value'>> | undefined {
+  if (where.kind === 'and') return where.conditions.map(exactValue).find((value) => value !== undefined)
+  if (where.kind !== 'entry') return undefined
+  const { param } = where
+  const value = where.all.flatMap((test) => (test.field === 'value' && test.op === 'eq' ? test.operand : [])).at(0)
+  return value === undefined ? undefined : { param, value }
 }
 
 const PAGE = 100
