@@ -19,12 +19,12 @@ function sessionStore() {
   return { asked, stateOf }
 }
 
-test('requests with one token at the same time share a look-up that began after each of them', async () => {
+test('requests with one token at the same time share a lookup that began after each of them', async () => {
   const { asked, stateOf } = sessionStore()
   const first = stateOf('d')
   const others = Array.from({ length: 100 }, () => stateOf('d'))
   expect(asked).toHaveLength(1)
-  // The session ends now, and the look-up that is under way has read it before.
+  // The session ends now, and the lookup that is under way has read it before.
   asked[0]?.answer('active')
   expect(await first).toBe('active')
   await vi.waitFor(() => expect(asked).toHaveLength(2))
@@ -36,7 +36,7 @@ test('requests with one token at the same time share a look-up that began after 
   expect(await late).toBe('revoked')
 })
 
-test('requests with other tokens do not wait, and a look-up that failed is not remembered', async () => {
+test('requests with other tokens do not wait, and a lookup that failed is not remembered', async () => {
   const { asked, stateOf } = sessionStore()
   const calls = [stateOf('a'), stateOf('b')]
   expect(asked.map(({ digest }) => digest)).toEqual(['a', 'b'])
