@@ -31,7 +31,7 @@ export interface Resource {
   readonly [member: string]: unknown
 }
 
-/** The values of `a.b.c`, arrays flattened. JSON without content, as `{}`, is no value. */
+/** The values of `a.b.c`, arrays flattened. JSON without content, as `{}`, does not count. */
 export function at(value: unknown, path: string): readonly unknown[] {
   let found: readonly unknown[] = [value]
   for (const name of path.split('.')) {
