@@ -1,5 +1,5 @@
 import { OperationError } from 'fhir-ops/errors'
-import { packageFileProblem } from 'fhir-ops/internal/errors'
+import { packageFileProblem } from 'fhir-ops/internal/work'
 import { isObject } from 'fhir-ops/internal/json'
 import type { BotCapabilities, BotTask } from 'fhir-ops/internal/execute'
 import { aborted, type BotRun } from './bot-run.js'

@@ -1,7 +1,6 @@
 import { Worker, type MessagePort, type ResourceLimits } from 'node:worker_threads'
 import { OperationError, type ErrorCode } from 'fhir-ops/errors'
-import { packageFileProblem } from 'fhir-ops/internal/errors'
-import { threadArguments } from 'fhir-ops/internal/work'
+import { packageFileProblem, threadArguments } from 'fhir-ops/internal/work'
 
 /** A thread that answers messages in order. */
 export interface Thread<Question, Answer> {

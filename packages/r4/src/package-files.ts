@@ -1,4 +1,4 @@
-import { packageFileProblem } from 'fhir-ops/internal/errors'
+import { packageFileProblem } from 'fhir-ops/internal/work'
 import type * as FileSystem from 'node:fs'
 import type { PackReader } from 'fhir-ops/internal/content'
 

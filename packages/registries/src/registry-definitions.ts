@@ -1,6 +1,6 @@
 import { packLayer, type ContentLayer } from 'fhir-ops/content'
 import { isBytes } from 'fhir-ops/internal/json'
-import { packageFileProblem } from 'fhir-ops/internal/errors'
+import { packageFileProblem } from 'fhir-ops/internal/work'
 import { checkOptions, inputShape, type InputShape } from 'fhir-ops/internal/input'
 import type * as FileSystem from 'node:fs'
 

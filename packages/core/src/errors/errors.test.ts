@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ERRORS, escapeControls, OperationError, outcomeOf, outcomeOk, packageFileProblem, quoted } from './index.js'
+import { ERRORS, escapeControls, OperationError, outcomeOf, outcomeOk, quoted } from './index.js'
 
 const STATUSES = [400, 401, 403, 404, 405, 406, 409, 410, 412, 413, 414, 415, 422, 429, 501, 503]
 
@@ -106,14 +106,4 @@ describe('instanceof', () => {
     ]
     expect(others.filter((other) => other instanceof OperationError)).toEqual([])
   })
-})
-
-test.each([
-  ['ENOENT', "ENOENT: no such file or directory, open '/x/tables.json'", /not next to its code/],
-  ['ENOENT', 'ENOENT: process.cwd failed with error no such file or directory, uv_cwd', /current folder of the process was removed/],
-  ['ERR_WORKER_INIT_FAILED', 'Worker initialization failure: EMFILE', /too many open files/],
-  ['ERR_INVALID_PACKAGE_CONFIG', 'Cannot read package config /x/package.json: too many open files.', /too many open files/],
-  ['ERR_WORKER_OUT_OF_MEMORY', 'Worker terminated due to reaching memory limit', /^none$/],
-])('a file of a package that cannot be used (%s, %s) says why', (code, message, words) => {
-  expect(packageFileProblem(Object.assign(new Error(message), { code }), '@fhir-ops/r4') ?? 'none').toMatch(words)
 })

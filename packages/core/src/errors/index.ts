@@ -3,7 +3,6 @@ export {
   ERRORS,
   escapeControls,
   isAboutContent,
-  packageFileProblem,
   OperationError,
   quoted,
   type ErrorCode,

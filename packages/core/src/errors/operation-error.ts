@@ -133,20 +133,6 @@ export function isAboutContent(error: unknown): error is OperationError {
 
 const PASSING: ReadonlySet<ErrorCode> = new Set(['computation-timeout', 'throttled'])
 
-/**
- * Describes an error of reading a file of a package, or of starting it as a thread, whose reason is in the process or its installation: a file that is
- * not next to the package's code, as in a bundle, which contains only the code; a current folder that was removed, without which Node starts no
- * thread; too many open files. `undefined` for any other error.
- */
-export function packageFileProblem(error: unknown, packageName: string): string | undefined {
-  if (!(error instanceof Error && 'code' in error)) return undefined
-  if (error.message.includes('uv_cwd'))
-    return 'The current folder of the process was removed, so it can start no thread: start it in another folder.'
-  if (/\bE[MN]FILE\b|too many open files/.test(error.message)) return 'The process, or the system, has too many open files (ulimit -n).'
-  if (error.code !== 'ENOENT' && error.code !== 'MODULE_NOT_FOUND') return undefined
-  return `The files of ${packageName} are not next to its code. Leave the package out of the bundle, as an external one; in a clone, build it.`
-}
-
 const MAX_QUOTED = 100
 
 /** Quotes text of a caller for a message: JSON-escaped, in single quotes, at most 100 characters. */

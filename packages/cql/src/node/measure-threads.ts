@@ -8,11 +8,10 @@ import {
   type EvaluateMeasureResult,
   type MeasurePart,
 } from 'fhir-ops/evaluate'
-import { packageFileProblem } from 'fhir-ops/internal/errors'
 import type { SubjectsPart } from 'fhir-ops/internal/evaluate'
 import { createPace } from 'fhir-ops/internal/context'
 import { ANYTHING, checkOptions, COUNT, having, inputShape, listOf, needed, type InputShape } from 'fhir-ops/internal/input'
-import { threadArguments } from 'fhir-ops/internal/work'
+import { packageFileProblem, threadArguments } from 'fhir-ops/internal/work'
 import type { Texts } from '../translator/kept-translations.js'
 import type { CqlTranslator, Translation } from '../translator/translator.js'
 import { errorOf, failureOf, type Failure } from './thread-failure.js'

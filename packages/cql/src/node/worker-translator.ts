@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { createLimiter } from 'fhir-ops/internal/context'
 import { OperationError } from 'fhir-ops/errors'
-import { packageFileProblem } from 'fhir-ops/internal/errors'
+import { packageFileProblem } from 'fhir-ops/internal/work'
 import type { TypeModel } from 'fhir-ops/fhirpath'
 import { keepTranslations, type Texts } from '../translator/kept-translations.js'
 import { modelTexts, type CqlTranslator, type Translation } from '../translator/translator.js'

@@ -1,7 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { OperationError } from 'fhir-ops/errors'
-import { packageFileProblem } from 'fhir-ops/internal/errors'
-import { threadArguments } from 'fhir-ops/internal/work'
+import { packageFileProblem, threadArguments } from 'fhir-ops/internal/work'
 import type { Command } from '../commands/command.js'
 import type { ToWorker, WorkerTask, Answer, TimeLimit } from './write-group.js'
 
