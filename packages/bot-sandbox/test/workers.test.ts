@@ -116,7 +116,11 @@ describe('a second thread', () => {
     const { pool, started } = pooled()
     await runCode(pool, QUICK)
     const [begun, caller] = [Promise.withResolvers<void>(), new AbortController()]
-    const capabilities = { storage: { read: async () => void begun.resolve(), search: async () => [], write: async () => ({}) } }
+    const read = async () => {
+      begun.resolve()
+      return undefined
+    }
+    const capabilities = { storage: { read, search: async () => [], write: async () => ({}) } }
     const endless = codeOf(runCode(pool, CALLS_AND_LOOPS, { capabilities, signal: caller.signal }))
     const first = runCode(pool, QUICK)
     await begun.promise

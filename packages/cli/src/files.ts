@@ -56,7 +56,7 @@ async function fileBytes(path: string): Promise<Uint8Array> {
 }
 
 /** As `fileBytes`, for a text file. @throws {OperationError} also `body-invalid` for a compressed file. */
-export async function unpackedBytes(path: string): Promise<Uint8Array> {
+async function unpackedBytes(path: string): Promise<Uint8Array> {
   const bytes = await fileBytes(path)
   refusePacked(bytes, path)
   return bytes

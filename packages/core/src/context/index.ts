@@ -1,9 +1,7 @@
 export { cached, createCache, type Cache, type CacheKind, type CacheOptions } from './cache.js'
 export {
-  createContext,
   forRequest,
   DEFAULT_LIMITS,
-  type ContextOptions,
   type OperationContext,
   type Progress,
   type LibraryChecker,
@@ -11,6 +9,7 @@ export {
   type RequestOptions,
   type Limits,
 } from './context.js'
+export { createContext, type ContextOptions } from './create-context.js'
 export { explained, type Explained, type ExplainOption } from './explained.js'
 export { COMPARTMENT_TYPES, COMPARTMENTS, compartmentMembers, type CompartmentMembers } from './compartments.js'
 export { createKeyedLock, createLimiter, type KeyedLock, type Limiter, type LimiterOptions } from './limiter.js'

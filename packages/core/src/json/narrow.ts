@@ -6,31 +6,29 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/**
- * The name of a built-in class, also of another realm (jsdom in Jest, a `vm` context, an iframe), whose values `instanceof` does not recognize.
- */
+/** Names the built-in class of a value, also of another realm (jsdom in Jest, a `vm` context, an iframe), whose values `instanceof` does not recognize. */
 function classOf(value: unknown): string {
-  return Object.prototype.toString.call(value).slice('[object '.length, -1)
+  return Object.prototype.toString.call(value)
 }
 
 /** True for a Map of any realm. */
 export function isMap(value: unknown): value is ReadonlyMap<unknown, unknown> {
-  return classOf(value) === 'Map'
+  return classOf(value) === '[object Map]'
 }
 
 /** True for a Date of any realm. */
 export function isDate(value: unknown): value is Date {
-  return classOf(value) === 'Date'
+  return classOf(value) === '[object Date]'
 }
 
 /** True for a Uint8Array of any realm, such as a Buffer. */
 export function isBytes(value: unknown): value is Uint8Array {
-  return ArrayBuffer.isView(value) && classOf(value) === 'Uint8Array'
+  return ArrayBuffer.isView(value) && classOf(value) === '[object Uint8Array]'
 }
 
 /** True for an ArrayBuffer of any realm. */
 export function isBuffer(value: unknown): value is ArrayBuffer {
-  return classOf(value) === 'ArrayBuffer'
+  return classOf(value) === '[object ArrayBuffer]'
 }
 
 /** True for a string. */
@@ -41,7 +39,7 @@ export function isString(value: unknown): value is string {
 /** The value of a string member; `undefined` if it is absent or not a string. Inherited members need no check, because they are functions. */
 export function stringAt(object: JsonObject | undefined, name: string): string | undefined {
   const value = object?.[name]
-  return typeof value === 'string' ? value : undefined
+  return isString(value) ? value : undefined
 }
 
 /** The value of a member that is an object. */

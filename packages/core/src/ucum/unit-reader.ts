@@ -25,12 +25,15 @@ export function unitReader(library: UcumLibrary): UnitReader {
     const { status, ucumCode, unit } = library.validateUnitString(code)
     return status === 'valid' && ucumCode === code && typeof unit?.code === 'string'
   }
-  const nameIn = (symbol: string): unknown => library.validateUnitString(symbol).unit?.name
+  const nameIn = (symbol: string): string => {
+    const name = library.validateUnitString(symbol).unit?.name
+    return typeof name === 'string' ? name : ''
+  }
   const misusesPrefix = (symbol: string): boolean =>
     [...PREFIXES].some(([prefix, name]) => {
       const unit = symbol.slice(prefix.length)
       // The name tells a prefix from a symbol that only begins like one: `cd` is a candela, not a centiday.
-      const isPrefixed = symbol.startsWith(prefix) && isUnit(unit) && nameIn(symbol) === `${name}${String(nameIn(unit) ?? '')}`
+      const isPrefixed = symbol.startsWith(prefix) && isUnit(unit) && nameIn(symbol) === `${name}${nameIn(unit)}`
       return isPrefixed && !isMetric(unit)
     })
   const isMetric = (symbol: string): boolean => {
@@ -45,10 +48,7 @@ export function unitReader(library: UcumLibrary): UnitReader {
       unknownPart(tokens, { isUnit, misusesPrefix }) ?? (isUnit(withoutAnnotations(tokens)) ? undefined : 'Its parts do not make a unit')
     )
   }
-  const symbolName = (symbol: string): string => {
-    const name = library.validateUnitString(symbol).unit?.name
-    return typeof name === 'string' && name !== '' ? name : symbol
-  }
+  const symbolName = (symbol: string): string => nameIn(symbol) || symbol
   return {
     wrongIn,
     nameOf: (code) => nameOf(unitTokens(code) ?? [], symbolName),
@@ -117,7 +117,7 @@ function nameOf(tokens: readonly UnitToken[], symbolName: (symbol: string) => st
 function plainNameOf([unit, operator, per, ...others]: readonly UnitToken[], symbolName: (symbol: string) => string): string | undefined {
   // The library adds the quantity where a name is ambiguous: `second - time`.
   const nameIn = (token: UnitToken | undefined): string | undefined =>
-    token?.kind === 'unit' && token.exponent === undefined ? symbolName(token.text).replace(/ - .*$/, '') : undefined
+    token?.kind === 'unit' && token.exponent === undefined ? symbolName(token.text).split(' - ', 1)[0] : undefined
   const first = nameIn(unit)
   if (first === undefined || operator === undefined) return first
   const second = nameIn(per)

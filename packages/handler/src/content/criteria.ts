@@ -23,7 +23,7 @@ export function criteriaText({ baseUrl }: Pick<Service, 'baseUrl'>, type: string
 }
 
 /** What a conditional write holds while it runs: the value that it looks for, and together with others what its resource has. */
-export interface WriteKeys {
+interface WriteKeys {
   readonly keys: readonly string[]
   /** Keys that other conditional creates may hold at the same time. */
   readonly shared: readonly string[]
