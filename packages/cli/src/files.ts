@@ -4,7 +4,6 @@ import type { Stats } from 'node:fs'
 import { mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { getSystemErrorMessage } from 'node:util'
-import type { Io } from './io.js'
 
 /** The error for a file or folder, named by an argument or option, that cannot be read. @param cause The system's error. */
 export function unreadable(path: string, cause: unknown): OperationError {
@@ -70,8 +69,8 @@ export async function fileText(path: string): Promise<string> {
 /** The argument that means standard input, wherever a file with text is read. */
 const STANDARD_INPUT = '-'
 
-/** Reads a text file, or standard input if that is named. @throws {OperationError} as `fileText`. */
-export async function inputText(path: string, { stdin }: Pick<Io, 'stdin'>): Promise<string> {
+/** Reads a text file, or standard input if that is named. @param io Reads standard input. @throws {OperationError} as `fileText`. */
+export async function inputText(path: string, { stdin }: { readonly stdin: () => Promise<string> }): Promise<string> {
   return path === STANDARD_INPUT ? stdin() : fileText(path)
 }
 
