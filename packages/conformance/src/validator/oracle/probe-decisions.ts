@@ -231,11 +231,6 @@ export const DECIDED: readonly ProbeDecision[] = [
     isLimit: true,
   },
   {
-    probes: /wg\/wg2\/hl7$/,
-    why: 'Theirs says of two work groups that the publisher should be another one, which it names and which is the publisher.',
-    isLimit: true,
-  },
-  {
     probes:
       /((choiceSl\/qOk|nested\/both|comp\/ok|cref\/(ok|deep|noText)|choice\/shortIn)$|rule\/choices: |snap5: choice\/(shortSub|(into|constrainedShort)\/inst$))/,
     why: 'Theirs makes no snapshot, or a wrong one, of a profile that adds a slice to a choice or inside a slice of its base, or goes into a content reference.',
