@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { OperationError } from 'fhir-ops/errors'
 import { AMOUNT, checkOptions, inputShape, oneOf, type InputShape } from 'fhir-ops/internal/input'
 import type { ConceptStore, SessionStore, Storage } from 'fhir-ops/storage'
@@ -86,8 +87,15 @@ function fileOptions(file: string, options: OpenSqliteOptions): FileOptions {
       'A database file is searched and written in threads, which this process may not start (node --allow-worker permits it).',
     )
   const { synchronous = 'FULL', busyTimeoutMs = 5_000 } = options
-  // Threads open the file later, when the process may have changed its working directory.
-  return { file: file.startsWith('file:') ? file : resolve(file), synchronous, busyTimeoutMs }
+  return { file: absoluteFile(file), synchronous, busyTimeoutMs }
+}
+
+/** Threads open the file later, when the process may have changed its working directory. @see https://www.sqlite.org/uri.html */
+function absoluteFile(file: string): string {
+  if (!file.startsWith('file:')) return resolve(file)
+  const path = file.slice('file:'.length)
+  if (path === '' || /^[/?:]/.test(path)) return file
+  return `file:${pathToFileURL('.').pathname.replace(/\/$/, '')}/${path}`
 }
 
 /** What carries out the commands of a file. */

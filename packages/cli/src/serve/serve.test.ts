@@ -50,20 +50,41 @@ test('a search for definitions that are not there has no entries: clients take t
   expect(bundle).not.toHaveProperty('entry')
 })
 
+/** Starts the built server in a folder, and returns the URL of a patient at it. */
+async function startedIn(cwd: string, storage: string): Promise<{ readonly url: string; readonly stop: () => Promise<void> }> {
+  const args = ['serve', '--port', '0', '--no-auth', '--storage', storage]
+  const child = spawn(process.execPath, [builtFile('packages/cli/dist/main.js'), ...args], { cwd, stdio: ['ignore', 'pipe', 'ignore'] })
+  const [line]: readonly unknown[] = await Promise.race([once(createInterface(child.stdout), 'line'), once(child, 'exit')])
+  const stop = async (): Promise<void> => {
+    child.kill('SIGTERM')
+    await once(child, 'exit')
+  }
+  return { url: `${String(line).replace('listening on ', '')}/fhir/R4/Patient`, stop }
+}
+
+const put = async (url: string): Promise<number> => {
+  const headers = { 'content-type': 'application/fhir+json' }
+  return (await fetch(`${url}/p`, { method: 'PUT', headers, body: '{"resourceType":"Patient","id":"p"}' })).status
+}
+
 test('a server goes on when the folder that it was started in is removed, as that of an earlier release is', async () => {
   const [folder, data] = [await mkdtemp(join(tmpdir(), 'fhir-ops-serve-')), await mkdtemp(join(tmpdir(), 'fhir-ops-serve-'))]
   onTestFinished(() => rm(data, { recursive: true }))
-  const args = ['serve', '--port', '0', '--no-auth', '--storage', `sqlite:${join(data, 'content.db')}`]
-  const child = spawn(process.execPath, [builtFile('packages/cli/dist/main.js'), ...args], {
-    cwd: folder,
-    stdio: ['ignore', 'pipe', 'ignore'],
-  })
-  const [line]: readonly unknown[] = await Promise.race([once(createInterface(child.stdout), 'line'), once(child, 'exit')])
+  const { url, stop } = await startedIn(folder, `sqlite:${join(data, 'content.db')}`)
   await rm(folder, { recursive: true })
-  const patient = `${String(line).replace('listening on ', '')}/fhir/R4/Patient/p`
-  const headers = { 'content-type': 'application/fhir+json' }
-  const { status } = await fetch(patient, { method: 'PUT', headers, body: '{"resourceType":"Patient","id":"p"}' })
-  child.kill('SIGTERM')
-  await once(child, 'exit')
+  const status = await put(url)
+  await stop()
   expect(status).toBe(201)
 })
+
+test.each(['content.db', 'file:content.db', 'file:content.db?cache=private'])(
+  'a server writes and searches %s of its first folder',
+  async (name) => {
+    const folder = await mkdtemp(join(tmpdir(), 'fhir-ops serve-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    const { url, stop } = await startedIn(folder, `sqlite:${name}`)
+    const statuses = [await put(url), (await fetch(`${url}?gender:missing=true`)).status]
+    await stop()
+    expect([statuses, existsSync(join(folder, 'content.db'))]).toEqual([[201, 200], true])
+  },
+)
