@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import { Socket } from 'node:net'
+import { resolve } from 'node:path'
 import { OperationError } from 'fhir-ops/errors'
 import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
 import type { OperationContext } from 'fhir-ops/context'
@@ -114,7 +115,7 @@ export function postgresUrl(option: string): string | undefined {
 async function openPostgresUrl(url: string, { toFill }: { readonly toFill: boolean }): Promise<PostgresDatabase> {
   const [{ openPostgres, openPostgresToFill }, { default: pg }] = await Promise.all([import('@fhir-ops/postgres'), import('pg')])
   const sockets = new Set<Socket>()
-  const pool = new pg.Pool({ connectionString: url, stream: () => socketIn(sockets) })
+  const pool = new pg.Pool({ connectionString: withAbsoluteFiles(url), stream: () => socketIn(sockets) })
   try {
     return await named(hostAndDatabase(url), () => (toFill ? openPostgresToFill(pool) : openPostgres(pool)))
   } catch (error) {
@@ -123,6 +124,14 @@ async function openPostgresUrl(url: string, { toFill }: { readonly toFill: boole
     for (const socket of sockets) socket.destroy()
     throw wrongUrl(error) ?? error
   }
+}
+
+/** Makes the files of certificates in a URL absolute: the driver reads them for each connection, when a server has left its first folder. */
+function withAbsoluteFiles(url: string): string {
+  return url.replaceAll(/([?&]ssl(?:cert|key|rootcert)=)([^&#]+)/g, (_, name: string, file: string) => {
+    const path = new URLSearchParams(`file=${file}`).get('file') ?? file
+    return name + encodeURIComponent(resolve(path))
+  })
 }
 
 function socketIn(sockets: Set<Socket>): Socket {

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { openSqlite } from '@fhir-ops/sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { commandsOf } from './config.js'
@@ -252,6 +252,12 @@ describe('what a command answers to in particular', () => {
       ['load', file('patient.json'), '--storage', `postgres://127.0.0.1:1/clinic?sslmode=verify-full&sslrootcert=${file('none.pem')}`],
       2,
       `${file('none.pem')} cannot be read`,
+    ],
+    [
+      'a certificate that is not there, by a path from the current folder',
+      ['load', file('patient.json'), '--storage', 'postgres://127.0.0.1:1/clinic?sslmode=verify-full&sslrootcert=no%20such.pem'],
+      2,
+      `${resolve('no such.pem')} cannot be read`,
     ],
     [
       'a socket that is not there',
