@@ -21,7 +21,7 @@ async function evaluated(definitions: string): Promise<{ readonly text: string; 
   expect(problems).toEqual([])
   const library = compileLibrary(elm, { model, convert: (from, to) => (from === to ? 1 : undefined) })
   const evaluation = createEvaluation({ now: new Date('2020-06-01T10:00:00Z'), maxSteps: MAX_STEPS })
-  const began = process.cpuUsage()
+  const began = process.threadCpuUsage()
   const outcome = (): string => {
     try {
       return literalText(library.definition('X')?.compute(evaluation) ?? null)
@@ -30,7 +30,7 @@ async function evaluated(definitions: string): Promise<{ readonly text: string; 
     }
   }
   const text = outcome()
-  const { user, system } = process.cpuUsage(began)
+  const { user, system } = process.threadCpuUsage(began)
   return { text, ms: (user + system) / 1000 }
 }
 
