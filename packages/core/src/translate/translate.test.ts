@@ -193,7 +193,8 @@ describe('unmapped', () => {
   test('gives the version of the target system that the group states, as mappings do', async () => {
     const stated = { ...group(ONE, TWO, { a: ['x'] }, { unmapped: { mode: 'fixed', code: 'temp' } }), targetVersion: '2' }
     const ctx = context(map({ group: [stated] }))
-    for (const coding of [a, unknown]) expect((await translate(ctx, { url: MAP, coding })).matches[0]?.concept).toMatchObject({ version: '2' })
+    for (const coding of [a, unknown])
+      expect((await translate(ctx, { url: MAP, coding })).matches[0]?.concept).toMatchObject({ version: '2' })
   })
 
   test.each<[string, TranslateInput]>([

@@ -3,7 +3,16 @@ import type { Database } from '../database/database.js'
 import type { Row } from '../database/sql.js'
 import { sessionsIn } from './sessions.js'
 
-const ROW = { fixed: '{"epoch":0,"scopes":[]}', login_id: 'l', digest: 'd', sub: 's', last_used_at: 0, created_at: 0, expires_at: 1, claims: null }
+const ROW = {
+  fixed: '{"epoch":0,"scopes":[]}',
+  login_id: 'l',
+  digest: 'd',
+  sub: 's',
+  last_used_at: 0,
+  created_at: 0,
+  expires_at: 1,
+  claims: null,
+}
 
 /** A store over a database that answers when it is told to, with the state of the session at that time. */
 function sessionStore() {
