@@ -67,7 +67,7 @@ export async function fileText(path: string): Promise<string> {
 }
 
 /** The argument that means standard input, wherever a file with text is read. */
-const STANDARD_INPUT = '-'
+export const STANDARD_INPUT = '-'
 
 /** Reads a text file, or standard input if that is named. @param io Reads standard input. @throws {OperationError} as `fileText`. */
 export async function inputText(path: string, { stdin }: { readonly stdin: () => Promise<string> }): Promise<string> {

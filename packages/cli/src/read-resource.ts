@@ -1,9 +1,9 @@
 import { OperationError } from 'fhir-ops/errors'
 import { isObject, type JsonObject } from 'fhir-ops/internal/json'
 import { faultIn, parsedJson } from './json-fault.js'
-import { inputName } from './files.js'
+import { inputName, STANDARD_INPUT } from './files.js'
 import type { Io } from './io.js'
-import { isStandardInput, sourcesIn, sourcesOfInput, type Source } from './load/sources.js'
+import { sourcesIn, sourcesOfInput, type Source } from './load/sources.js'
 
 /**
  * Reads the resource in a JSON file, or in standard input for `-`.
@@ -20,7 +20,7 @@ export async function readResource(path: string, io: Pick<Io, 'stdin'>): Promise
 /** Reads the resources of a file: one in JSON, one per line in NDJSON, or the definitions of a package. From standard input, JSON or NDJSON. Throws as `readResource`. */
 export async function readResources(path: string, io: Pick<Io, 'stdin'>): Promise<readonly JsonObject[]> {
   const resources: JsonObject[] = []
-  if (isStandardInput([path])) for await (const sources of sourcesOfInput(io)) resources.push(...sources.map(resourceOf))
+  if (path === STANDARD_INPUT) for await (const sources of sourcesOfInput(io)) resources.push(...sources.map(resourceOf))
   else for await (const source of sourcesIn(path)) resources.push(resourceOf(source))
   return resources
 }

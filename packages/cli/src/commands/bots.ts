@@ -10,8 +10,7 @@ import { withEngine, type Engine } from '../engine.js'
 import type { Io } from '../io.js'
 import { checkJson } from '../json-fault.js'
 import { hintAbout, withHint } from '../known-names.js'
-import { inputName, inputText } from '../files.js'
-import { isStandardInput } from '../load/sources.js'
+import { inputName, inputText, STANDARD_INPUT } from '../files.js'
 import { SAMPLE_PATH } from '../own-files.js'
 import { checkIsKept, loadOption, storageOption, wholeNumber } from './options.js'
 
@@ -107,7 +106,7 @@ async function checkCode(code: string, file: string): Promise<void> {
 
 /** Returns the id under which to store the bot of a file. @throws {OperationError} `parameter-value` if the name of the file is none. */
 function idFor(file: string, given: string | undefined): string {
-  if (given === undefined && isStandardInput([file]))
+  if (given === undefined && file === STANDARD_INPUT)
     throw new OperationError('parameter-value', 'The bot of standard input needs an id: give it as --id.')
   const id = given ?? basename(file, extname(file))
   if (isResourceId(id)) return id
@@ -138,7 +137,7 @@ interface BotRun {
 
 /** Runs a bot in the sandbox: its answer goes to `io.out`, its log to `io.err`. @throws {OperationError} as `execute`. */
 async function runBot({ engine, bot, file, io }: BotRun, options: BotInputOptions): Promise<void> {
-  const named = options.input ?? '-'
+  const named = options.input ?? STANDARD_INPUT
   const source = inputName(named)
   const { input, contentType } = readBotInput(options.contentType, await inputText(named, io), (text) => parseJson(text, source))
   const { botSchemas } = await import('@fhir-ops/bot-sandbox/schemas')

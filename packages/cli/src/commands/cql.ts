@@ -9,8 +9,7 @@ import { OperationError } from 'fhir-ops/errors'
 import { objectAt, objectsAt, type JsonObject } from 'fhir-ops/internal/json'
 import { openEngine } from '../engine.js'
 import { Exit, type Io, table } from '../io.js'
-import { fileText, inputName } from '../files.js'
-import { isStandardInput } from '../load/sources.js'
+import { fileText, inputName, STANDARD_INPUT } from '../files.js'
 import { readResource, readResources } from '../read-resource.js'
 import { checkFiles, clausesOptions, printCoverage, printExplanation, type ClausesOptions } from './clauses-output.js'
 import { manifestOption } from './measure-command.js'
@@ -112,7 +111,7 @@ async function evaluateFile(ctx: OperationContext, file: string | undefined, cal
  */
 async function librariesAt(file: string, io: Io): Promise<{ readonly library: JsonObject; readonly resources: readonly JsonObject[] }> {
   if (extname(file) === '.json') return { library: await libraryIn(file, io), resources: [] }
-  if (isStandardInput([file])) return libraryOfInput(io)
+  if (file === STANDARD_INPUT) return libraryOfInput(io)
   const library = libraryOf(await fileText(file), file)
   const folder = dirname(file)
   const resources = [library]
@@ -131,7 +130,7 @@ async function librariesAt(file: string, io: Io): Promise<{ readonly library: Js
 async function libraryOfInput(io: Io): Promise<{ readonly library: JsonObject; readonly resources: readonly JsonObject[] }> {
   const text = await io.stdin()
   if (text.trim() === '') throw new OperationError('body-invalid', 'stdin is empty: CQL or a Library resource is expected.')
-  if (text.trimStart().startsWith('{')) return { library: await libraryIn('-', { stdin: async () => text }), resources: [] }
+  if (text.trimStart().startsWith('{')) return { library: await libraryIn(STANDARD_INPUT, { stdin: async () => text }), resources: [] }
   const library = libraryOf(text, 'stdin')
   return { library, resources: [library] }
 }

@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { OperationError } from 'fhir-ops/errors'
 import { isPlainAddress } from '../storage.js'
+import { STANDARD_INPUT } from '../files.js'
 
 /** `--storage`, with the same meaning in every command. */
 export function storageOption(): Option {
@@ -28,7 +29,7 @@ export function loadOption(): Option {
 
 /** For commands that read other things from standard input. @throws {OperationError} `parameter-value` if content is to be loaded from it. */
 export function checkInputIsFree(load: readonly string[], read: string): void {
-  if (load.includes('-')) throw new OperationError('parameter-value', `Standard input (-) has ${read}: name a file to load.`)
+  if (load.includes(STANDARD_INPUT)) throw new OperationError('parameter-value', `Standard input (-) has ${read}: name a file to load.`)
 }
 
 /** `--words`. */

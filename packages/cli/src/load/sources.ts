@@ -9,7 +9,7 @@ import { OperationError } from 'fhir-ops/errors'
 import { type FhirPackage, readPackage } from 'fhir-ops/packages'
 import type { PackageFile, PackageManifest } from 'fhir-ops/internal/packages'
 import { decodeUtf8, decodingUtf8 } from 'fhir-ops/internal/text'
-import { noFile, refusePacked, refusingPacked, statOf, unreadable } from '../files.js'
+import { noFile, refusePacked, refusingPacked, STANDARD_INPUT, statOf, unreadable } from '../files.js'
 import type { Io } from '../io.js'
 import { isJson } from '../json-fault.js'
 import { bundleEntries } from './bundle-entries.js'
@@ -172,9 +172,9 @@ async function* linesOf(file: string): AsyncGenerator<readonly Source[]> {
 
 /** True for no path, and for `-`. @throws {OperationError} `parameter-value` for `-` together with other paths. */
 export function isStandardInput(paths: readonly string[]): boolean {
-  if (paths.length > 1 && paths.includes('-'))
+  if (paths.length > 1 && paths.includes(STANDARD_INPUT))
     throw new OperationError('parameter-value', 'Standard input (-) cannot be read together with files.')
-  return paths.length === 0 || paths[0] === '-'
+  return paths.length === 0 || paths[0] === STANDARD_INPUT
 }
 
 /** Reads the resources of standard input, in lists as they are read: NDJSON if the first line is JSON by itself, else a single resource. */

@@ -72,6 +72,7 @@ interface UnitTests {
 }
 
 function unknownPart(tokens: readonly UnitToken[], { isUnit, misusesPrefix }: UnitTests): string | undefined {
+  if (tokens.length === 0) return 'It is empty'
   const stray = tokens.find(({ kind }, i) => tokens[i - 1]?.kind === 'annotation' && (kind === 'unit' || kind === 'number'))
   if (stray !== undefined)
     return `After an annotation, an operator was expected, but there is '${stray.text}' at character ${stray.start + 1}`
@@ -79,12 +80,9 @@ function unknownPart(tokens: readonly UnitToken[], { isUnit, misusesPrefix }: Un
     if (kind === 'annotation') return !ANNOTATION.test(text)
     return kind === 'unit' && (!PLAIN.test(text) || NO_UNITS.some((name) => text.includes(name)) || !isUnit(text))
   })
-  if (wrong === undefined && tokens.length === 0) return 'It is empty'
-  const prefixed = wrong ?? tokens.find(({ kind, text }) => kind === 'unit' && misusesPrefix(text))
-  if (prefixed === undefined) return undefined
-  if (wrong === undefined)
-    return `The unit '${prefixed.text}' has a prefix, which its unit does not take, at character ${prefixed.start + 1}`
-  return `The ${wrong.kind} '${wrong.text}' is unknown at character ${wrong.start + 1}`
+  if (wrong !== undefined) return `The ${wrong.kind} '${wrong.text}' is unknown at character ${wrong.start + 1}`
+  const prefixed = tokens.find(({ kind, text }) => kind === 'unit' && misusesPrefix(text))
+  return prefixed && `The unit '${prefixed.text}' has a prefix, which its unit does not take, at character ${prefixed.start + 1}`
 }
 
 /** The code without annotations. An annotation that stands alone is the unit `1`. */

@@ -75,7 +75,8 @@ export function cqlLanguage(options: CqlLanguageOptions = {}): CriteriaLanguage 
     divides: true,
     evaluate: (ctx, scope) => evaluate(ctx, scope, language),
     requirements: (ctx, scope) => measureRequirements(ctx, scope, options),
-    libraryRequirements: (ctx, resource, definitions, manifest) => libraryRequirements(ctx, { resource, definitions, manifest }, options),
+    libraryRequirements: (ctx, resource, { definitions, manifest }) =>
+      libraryRequirements(ctx, { resource, definitions, manifest }, options),
   }
 }
 

@@ -67,11 +67,7 @@ function rowTest(scope: FilterScope, filter: DescriptionFilter): RowTest {
   }
 }
 
-function listTest(
-  list: readonly string[],
-  { comparison }: Pick<DescriptionFilter & { kind: 'id' }, 'comparison'>,
-  read: (row: number) => string,
-): RowTest {
+function listTest(list: readonly string[], { comparison }: { readonly comparison: string }, read: (row: number) => string): RowTest {
   const listed = new Set(list)
   return (row) => listed.has(read(row)) === (comparison === '=')
 }

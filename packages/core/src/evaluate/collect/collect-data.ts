@@ -100,13 +100,8 @@ export async function collectData(
 
 function checkMoment(lastReceivedOn: string | undefined): void {
   if (lastReceivedOn === undefined || dateInterval(lastReceivedOn) !== undefined) return
-  throw new OperationError(
-    'parameter-value',
-    `Parameter 'lastReceivedOn' has the value ${quoted(lastReceivedOn)}, which is not a dateTime.`,
-    {
-      expression: ['lastReceivedOn'],
-    },
-  )
+  const problem = `Parameter 'lastReceivedOn' has the value ${quoted(lastReceivedOn)}, which is not a dateTime.`
+  throw new OperationError('parameter-value', problem, { expression: ['lastReceivedOn'] })
 }
 
 interface Whose {

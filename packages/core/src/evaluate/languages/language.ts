@@ -165,8 +165,7 @@ export interface CriteriaLanguage {
   readonly libraryRequirements?: (
     ctx: OperationContext,
     library: JsonObject,
-    definitions?: readonly string[],
-    manifest?: JsonObject,
+    asked: { readonly definitions?: readonly string[] | undefined; readonly manifest?: JsonObject | undefined },
   ) => Promise<Requirements>
 }
 

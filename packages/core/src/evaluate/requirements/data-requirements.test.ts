@@ -121,7 +121,7 @@ describe('the operations', () => {
     {
       names: ['text/told'],
       evaluate: () => Promise.reject(new Error('not asked')),
-      libraryRequirements: async (_, { id }, definitions = ['all']) => ({
+      libraryRequirements: async (_, { id }, { definitions = ['all'] }) => ({
         data: [],
         parameters: [],
         dependsOn: [String(id), ...definitions],

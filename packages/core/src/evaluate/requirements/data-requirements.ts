@@ -109,7 +109,7 @@ async function ofLibrary(
   { languages, definitions, manifest }: LibraryScope,
 ): Promise<DataRequirementsResult> {
   const language = languages.find(({ libraryRequirements }) => libraryRequirements !== undefined)
-  if (language?.libraryRequirements !== undefined) return await language.libraryRequirements(ctx, library, definitions, manifest)
+  if (language?.libraryRequirements !== undefined) return await language.libraryRequirements(ctx, library, { definitions, manifest })
   throw new OperationError('not-supported', 'No criteria language is set up that knows libraries.')
 }
 
