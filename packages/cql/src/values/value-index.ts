@@ -32,7 +32,7 @@ const COMPARISONS_OF_STEP = 4
 
 /** Creates an index of values. Values of most types are found by a key; others are compared one by one, which counts as steps. */
 export function createValueIndex(values: readonly Value[], convert: UnitConversion, spend: Spend): ValueIndex {
-  const byKey = new Map<string, Entry[]>()
+  const byKey = new Map<Key, Entry[]>()
   const withoutKey: Entry[] = []
   const all: Entry[] = []
   const among = (candidates: readonly Entry[], value: Value): Entry | undefined => {
@@ -41,7 +41,7 @@ export function createValueIndex(values: readonly Value[], convert: UnitConversi
       one.value === null || value === null ? one.value === value : equal(one.value, value, convert) === true,
     )
   }
-  const find = (value: Value, key: string | undefined): Entry | undefined =>
+  const find = (value: Value, key: Key | undefined): Entry | undefined =>
     key === undefined ? among(all, value) : (among(byKey.get(key) ?? [], value) ?? among(withoutKey, value))
   const index: ValueIndex = {
     has: (value) => find(value, keyOf(value)) !== undefined,
@@ -63,12 +63,15 @@ export function createValueIndex(values: readonly Value[], convert: UnitConversi
   return index
 }
 
+/** Of numbers, their steps of 10^-8: writing those as texts would take longer than all the rest. */
+type Key = string | number | bigint
+
 /** A key that is equal for equal values; `undefined` for values whose equality cannot be expressed by a key. */
-function keyOf(value: Value): string | undefined {
+function keyOf(value: Value): Key | undefined {
   if (value === null) return 'null'
   if (typeof value === 'string') return `s${value}`
   if (typeof value === 'boolean') return `b${value}`
-  if (typeof value === 'number' || typeof value === 'bigint' || isDecimal(value)) return `n${decimalOf(value)?.units}`
+  if (typeof value === 'number' || typeof value === 'bigint' || isDecimal(value)) return decimalOf(value)?.units
   if (isCode(value)) return `c${JSON.stringify([value.code, value.system])}`
   return isFhir(value) ? `f${jsonText(value.json)}` : undefined
 }
