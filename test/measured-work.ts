@@ -1,9 +1,12 @@
+import { calibration } from '../packages/bench/src/machine.js'
 import { collectGarbage } from './garbage.js'
 
 /** What one request may take of the heap beside what is stored. */
 export const MAX_HEAP: number = 320 * 1024 * 1024
-/** Processor time of the thread without a gap: what others have to wait, at worst, on a slow machine. */
+/** Processor time of the thread without a gap: what others have to wait, at worst, on a machine of `CALIBRATION_MS`. */
 export const MAX_STRETCH_MS = 150
+/** What the fixed task of the bench takes on a machine for which the limit is meant. */
+const CALIBRATION_MS = 25
 
 /** What work took of the process. */
 export interface Taken {
@@ -35,11 +38,14 @@ export async function measuredWork<T>(work: () => Promise<T>): Promise<Taken & {
 
 const ROUNDS = 5
 
-/** What a busy host adds to one round it does not add to each: work that took too long is measured some more times. */
+/**
+ * What a busy host adds to one round it does not add to each: work that took too long is measured some more times, and then compared with a task that is as
+ * much longer on a slower machine.
+ */
 export async function leastStretch(work: () => Promise<unknown>, first: number): Promise<number> {
   let least = first
   for (let round = 1; round < ROUNDS && least >= MAX_STRETCH_MS; round++) least = Math.min(least, (await measuredWork(work)).stretchMs)
-  return least
+  return least < MAX_STRETCH_MS ? least : least / Math.max(1, calibration() / CALIBRATION_MS)
 }
 
 function heapBytes(): number {
