@@ -1,7 +1,7 @@
 import { OperationError } from 'fhir-ops/errors'
 import type { Pace } from 'fhir-ops/internal/context'
 import { quoted } from 'fhir-ops/internal/errors'
-import { openTree, stringIn, treeOf, type JsonTree } from './json-patch.js'
+import { openTree, stringIn, treeOf, type JsonTree } from './json-tree.js'
 
 /** The content of an operation: a value of a data type, a resource, or the named parts of an element without a type of its own. */
 export type PatchValue =
@@ -47,7 +47,7 @@ export async function readFhirPathPatch(text: string, pace: Pace): Promise<reado
 type Members = ReadonlyMap<string, JsonTree>
 
 async function membersOf(tree: JsonTree | undefined, pace: Pace): Promise<Members> {
-  const content = tree && (await pace.run(openTree(tree)))
+  const content = tree && (await openTree(tree, pace))
   return content instanceof Map ? content : new Map()
 }
 
@@ -61,7 +61,7 @@ interface ListPlace {
 async function objectsAt(members: Members, { name, within }: ListPlace, pace: Pace): Promise<readonly Members[]> {
   const list = members.get(name)
   if (list === undefined) return []
-  const items = await pace.run(openTree(list))
+  const items = await openTree(list, pace)
   if (!Array.isArray(items))
     throw new OperationError('body-structure', `${within}.${name} must be a list.`, { expression: [`${within}.${name}`] })
   const objects: Members[] = []

@@ -13,7 +13,8 @@ import {
 } from 'fhir-ops/internal/fhirpath'
 import { parseInPieces } from 'fhir-ops/internal/json'
 import type { PatchValue, PathOperation } from './fhirpath-operations.js'
-import { openTree, pruneTree, textOfTree, treeOf, type PatchLimits, type JsonTree } from './json-patch.js'
+import type { PatchLimits } from './json-patch.js'
+import { openTree, pruneTree, textOfTree, treeOf, type JsonTree } from './json-tree.js'
 
 /** What is needed to evaluate the expressions of a patch. */
 interface PathPatching {
@@ -49,8 +50,8 @@ export async function fhirPathPatched(text: string, operations: readonly PathOpe
 /** Removes elements whose last child was deleted. */
 async function withoutEmpty(text: string, { limits: { maxDepth }, pace }: PathPatching): Promise<string> {
   const root = treeOf(text)
-  await pace.run(pruneTree(root, maxDepth))
-  return pace.run(textOfTree(root, maxDepth))
+  await pruneTree(root, maxDepth, pace)
+  return textOfTree(root, maxDepth, pace)
 }
 
 /** An operation, with the elements that its path found. */
@@ -67,7 +68,7 @@ async function applied(text: string, operation: PathOperation, { model, now, lim
   const found = nodesAt(operation, { model, resource, context: { now, budget: BUDGET } })
   const root = treeOf(text)
   await change({ operation, model, root, found, pace })
-  return pace.run(textOfTree(root, limits.maxDepth))
+  return textOfTree(root, limits.maxDepth, pace)
 }
 
 interface Evaluation {
@@ -192,7 +193,7 @@ async function holderOf(applying: Applying, parent: FhirNode, { jsonName, siblin
 
 async function openMember({ pace }: Applying, holder: Members, name: string): Promise<void> {
   const tree = holder.get(name)
-  if (tree !== undefined) await pace.run(openTree(tree))
+  if (tree !== undefined) await openTree(tree, pace)
 }
 
 /** Returns the JSON object that contains an element's children: for a primitive, the object of its sibling member. */
@@ -217,7 +218,7 @@ function elementIn(holder: Members, name: string): JsonTree {
 }
 
 async function membersOf(applying: Applying, tree: JsonTree): Promise<Members> {
-  const content = await applying.pace.run(openTree(tree))
+  const content = await openTree(tree, applying.pace)
   if (content instanceof Map) return content
   throw unprocessable(applying, 'the path selects something that is not an element')
 }

@@ -1,112 +1,7 @@
 import { OperationError } from 'fhir-ops/errors'
 import type { Pace } from 'fhir-ops/internal/context'
 import { quoted } from 'fhir-ops/internal/errors'
-import { jsonItems, jsonMembers } from 'fhir-ops/internal/json'
-import type { Work } from 'fhir-ops/internal/work'
-
-/** A JSON value that is changed in parts. Parts that are not accessed stay text, so that their numbers keep their digits. */
-export interface JsonTree {
-  /** Present until the value is accessed. */
-  text: string | undefined
-  content: TreeContent | undefined
-}
-
-/** The content of an object or a list. */
-type TreeContent = Map<string, JsonTree> | JsonTree[]
-
-/** @param text Well-formed JSON. */
-export function treeOf(text: string): JsonTree {
-  return { text: text.trim(), content: undefined }
-}
-
-/** Returns the members or items of a value; `undefined` for strings, numbers, booleans and null. */
-export function* openTree(tree: JsonTree): Work<TreeContent | undefined> {
-  const { text, content } = tree
-  if (text === undefined) return content
-  if (text.startsWith('{')) tree.content = new Map((yield* jsonMembers(text)).map(({ name, value }) => [name, treeOf(value)]))
-  else if (text.startsWith('[')) tree.content = (yield* jsonItems(text)).map(treeOf)
-  if (tree.content !== undefined) tree.text = undefined
-  return tree.content
-}
-
-/** Returns the value if it is a string. */
-export function stringIn(tree: JsonTree | undefined): string | undefined {
-  const value: unknown = tree?.text?.startsWith('"') === true ? JSON.parse(tree.text) : undefined
-  return typeof value === 'string' ? value : undefined
-}
-
-/** @param maxDepth Maximum nesting of objects and lists. @throws {OperationError} `unprocessable` for a value that is nested deeper. */
-export function* textOfTree({ text, content }: JsonTree, maxDepth: number): Work<string> {
-  if (text !== undefined) return text
-  if (maxDepth === 0) throw tooDeep()
-  yield
-  const parts: string[] = []
-  if (Array.isArray(content)) for (const item of content) parts.push(yield* textOfTree(item, maxDepth - 1))
-  else for (const [name, value] of content ?? []) parts.push(`${JSON.stringify(name)}:${yield* textOfTree(value, maxDepth - 1)}`)
-  return Array.isArray(content) ? `[${parts.join(',')}]` : `{${parts.join(',')}}`
-}
-
-/**
- * Removes empty objects and lists, which FHIR does not allow, and whatever becomes empty by that. Items of a list that accompanies a list of primitives
- * (`_given`) keep their positions.
- *
- * @returns True if the value itself is left empty.
- */
-export function* pruneTree(tree: JsonTree, maxDepth: number): Work<boolean> {
-  if (maxDepth === 0) throw tooDeep()
-  if (tree.text !== undefined && !/\{\s*\}|\[\s*\]/.test(tree.text)) return false
-  const content = yield* openTree(tree)
-  if (content === undefined) return false
-  if (Array.isArray(content)) {
-    const kept: JsonTree[] = []
-    for (const item of content) if (!(yield* pruneTree(item, maxDepth - 1))) kept.push(item)
-    tree.content = kept
-    return kept.length === 0
-  }
-  for (const [name, value] of content) {
-    const isEmpty = name.startsWith('_') ? yield* pruneBeside(value, maxDepth - 1) : yield* pruneTree(value, maxDepth - 1)
-    if (isEmpty) content.delete(name)
-  }
-  return content.size === 0
-}
-
-function* pruneBeside(tree: JsonTree, maxDepth: number): Work<boolean> {
-  const content = yield* openTree(tree)
-  if (!Array.isArray(content)) return yield* pruneTree(tree, maxDepth)
-  for (const [index, item] of content.entries()) if (yield* pruneTree(item, maxDepth - 1)) content[index] = treeOf('null')
-  return content.every(({ text }) => text === 'null')
-}
-
-/**
- * Compares two values: numbers by value, strings by characters, lists in order, objects in any order.
- *
- * @throws {OperationError} `unprocessable` for values that are nested too deeply.
- * @see https://www.rfc-editor.org/rfc/rfc6902#section-4.6
- */
-function* isSameTree(a: JsonTree, b: JsonTree, maxDepth: number): Work<boolean> {
-  if (a.text !== undefined && a.text === b.text) return true
-  if (maxDepth === 0) throw tooDeep()
-  yield
-  const [left, right] = [yield* openTree(a), yield* openTree(b)]
-  if (left === undefined || right === undefined) return left === right && isSameScalar(a.text ?? '', b.text ?? '')
-  if (Array.isArray(left) !== Array.isArray(right)) return false
-  const [ofLeft, ofRight] = [new Map<string | number, JsonTree>(left.entries()), new Map<string | number, JsonTree>(right.entries())]
-  if (ofLeft.size !== ofRight.size) return false
-  for (const [key, value] of ofLeft) {
-    const other = ofRight.get(key)
-    if (other === undefined || !(yield* isSameTree(value, other, maxDepth - 1))) return false
-  }
-  return true
-}
-
-function isSameScalar(a: string, b: string): boolean {
-  const [left, right]: unknown[] = [JSON.parse(a), JSON.parse(b)]
-  return left === right
-}
-
-function tooDeep(): OperationError {
-  return new OperationError('unprocessable', 'The patched resource would be nested too deep.')
-}
+import { isSameTree, openTree, stringIn, textOfTree, treeOf, type JsonTree, type TreeContent } from './json-tree.js'
 
 /** Limits on the result of a patch. */
 export interface PatchLimits {
@@ -139,11 +34,11 @@ interface JsonOperation {
  * @see https://www.rfc-editor.org/rfc/rfc6902
  */
 export async function readJsonPatch(text: string, limits: PatchLimits, pace: Pace): Promise<readonly JsonOperation[]> {
-  const items = await pace.run(openTree(treeOf(text)))
+  const items = await openTree(treeOf(text), pace)
   const operations: JsonOperation[] = []
   for (const item of Array.isArray(items) ? items : []) {
     await pace.step()
-    const members = await pace.run(openTree(item))
+    const members = await openTree(item, pace)
     operations.push(operationIn(members, operations.length, limits))
   }
   return operations
@@ -212,7 +107,7 @@ export async function jsonPatched(
     await pace.step()
     await apply(patching, operation)
   }
-  return (await pace.run(textOfTree(patching.holder, limits.maxDepth + 1))).slice(1, -1)
+  return (await textOfTree(patching.holder, limits.maxDepth + 1, pace)).slice(1, -1)
 }
 
 async function apply(patching: Patching, operation: JsonOperation): Promise<void> {
@@ -246,10 +141,10 @@ async function placeAt({ holder, pace }: Patching, operation: JsonOperation, poi
   const key = tokens.pop() ?? '0'
   let tree: JsonTree | undefined = holder
   for (const token of tokens) {
-    const content: TreeContent | undefined = tree && (await pace.run(openTree(tree)))
+    const content: TreeContent | undefined = tree && (await openTree(tree, pace))
     tree = content && valueAt({ content, key: token })
   }
-  const content = tree && (await pace.run(openTree(tree)))
+  const content = tree && (await openTree(tree, pace))
   if (content === undefined) throw nothingAt(operation, pointer)
   return { content, key }
 }
@@ -316,7 +211,7 @@ function isSamePointer(a: readonly string[], b: readonly string[]): boolean {
 async function copyOf(patching: Patching, operation: JsonOperation, from: readonly string[]): Promise<JsonTree> {
   const { maxDepth, maxBytes } = patching.limits
   const found = valueAt(await existing(patching, operation, from)) ?? NULL
-  const text = await patching.pace.run(textOfTree(found, maxDepth + 1))
+  const text = await textOfTree(found, maxDepth + 1, patching.pace)
   patching.copied += text.length
   if (patching.copied > maxBytes)
     throw new OperationError('too-costly', `${named(operation)}: the patch copies more than ${maxBytes} characters.`)
@@ -326,7 +221,7 @@ async function copyOf(patching: Patching, operation: JsonOperation, from: readon
 async function test(patching: Patching, operation: JsonOperation): Promise<void> {
   const { path, value } = operation
   const found = valueAt(await existing(patching, operation, path)) ?? NULL
-  if (await patching.pace.run(isSameTree(found, value, patching.limits.maxDepth))) return
+  if (await isSameTree([found, value], patching.limits.maxDepth, patching.pace)) return
   throw new OperationError('conflict', `${named(operation)} failed: the value at ${shown(path)} is another one.`)
 }
 
