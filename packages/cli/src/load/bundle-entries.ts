@@ -1,4 +1,4 @@
-import { jsonItems, jsonMembers } from 'fhir-ops/internal/json'
+import { jsonItems, jsonMembers, stringValue, valuesByName } from 'fhir-ops/internal/json'
 import { finished } from 'fhir-ops/internal/work'
 import { isJson } from '../json-fault.js'
 
@@ -41,25 +41,20 @@ function isObjectText(text: string): boolean {
 }
 
 function membersOf(text: string): Members {
-  return new Map(finished(jsonMembers(text)).map(({ name, value }) => [name, value]))
+  return valuesByName(finished(jsonMembers(text)))
 }
 
 /** `Type/id` of each resource by its URN; `undefined` for a URN of several. */
 function addressesOf(entries: readonly Members[]): ReadonlyMap<string, string | undefined> {
   const addresses = new Map<string, string | undefined>()
   for (const entry of entries) {
-    const url = textIn(entry, 'fullUrl')
+    const url = stringValue(entry, 'fullUrl')
     if (url?.startsWith('urn:') !== true) continue
     const resource = membersOf(entry.get('resource') ?? '{}')
-    const [type, id] = [textIn(resource, 'resourceType'), textIn(resource, 'id')]
+    const [type, id] = [stringValue(resource, 'resourceType'), stringValue(resource, 'id')]
     if (type !== undefined && id !== undefined) addresses.set(url, addresses.has(url) ? undefined : `${type}/${id}`)
   }
   return addresses
-}
-
-function textIn(members: Members, name: string): string | undefined {
-  const value: unknown = JSON.parse(members.get(name) ?? 'null')
-  return typeof value === 'string' ? value : undefined
 }
 
 /** A literal reference in compact JSON. Within a text its quotes would be escaped. */

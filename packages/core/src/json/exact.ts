@@ -23,21 +23,17 @@ export function* exactJson(text: string, { maxDepth, maxMembers }: ExactLimits):
   const seen = yield* measureJson(text, { numbers: true })
   if (seen.depth > maxDepth || seen.values > maxMembers) return undefined
   yield
-  const value = yield* parsed(text)
-  if (value === undefined) return undefined
+  let value: unknown
+  try {
+    value = yield* parseInPieces(text)
+  } catch {
+    return undefined
+  }
   const counting: Counting = { texts: seen.numbers, numbers: new Map(), number: 0, members: 0, isInOrder: true }
   yield* count(counting, value)
   return counting.members === seen.members && (counting.isInOrder || seen.numbers.size === 0)
     ? { value, numbers: counting.numbers }
     : undefined
-}
-
-function* parsed(text: string): Work<unknown> {
-  try {
-    return yield* parseInPieces(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** Number of members that are counted in one go. */

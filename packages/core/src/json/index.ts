@@ -14,7 +14,16 @@ export {
   type JsonObject,
 } from './narrow.js'
 export { readableJsonType } from './media-type.js'
-export { jsonItems, jsonMembers, selectMembers, type JsonMember, type MemberChoice, type MemberChooser } from './members.js'
+export {
+  jsonItems,
+  jsonMembers,
+  selectMembers,
+  stringValue,
+  valuesByName,
+  type JsonMember,
+  type MemberChoice,
+  type MemberChooser,
+} from './members.js'
 export { frozenJson, ownCopy } from './own-copy.js'
 export { parseInPieces } from './parse.js'
 export { firstProblem, placeIn, readJsonSource, type JsonSource, type JsonSourceOptions, type TextPlace } from './source.js'

@@ -8,6 +8,17 @@ export interface JsonMember {
   readonly value: string
 }
 
+/** The values of members by name; of equal names, the last. */
+export function valuesByName(members: readonly JsonMember[]): ReadonlyMap<string, string> {
+  return new Map(members.map(({ name, value }) => [name, value]))
+}
+
+/** Returns the value of a member if it is a string. */
+export function stringValue(values: ReadonlyMap<string, string>, name: string): string | undefined {
+  const value: unknown = JSON.parse(values.get(name) ?? 'null')
+  return typeof value === 'string' ? value : undefined
+}
+
 /** Number of members or items that are read in one go. */
 const STEPS = 1_000
 

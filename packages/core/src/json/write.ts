@@ -29,17 +29,13 @@ interface Writing {
 function* write(data: JsonObject | readonly unknown[], writing: Writing): Work<void> {
   const { piece, into, depth } = writing
   // Listing the names of an object with very many members is slow, so it is done once.
-  const names = isList(data) ? undefined : Object.keys(data)
-  if (!isList(data) && names !== undefined && names.length > piece) {
-    yield
-    yield* writeMembers(data, names, writing)
-  } else if (depth > DEEPEST || isShort(data, piece)) into.push(JSON.stringify(data))
-  else yield* writeLong(data, writing)
-}
-
-function* writeLong(data: JsonObject | readonly unknown[], writing: Writing): Work<void> {
+  const names = isList(data) ? [] : Object.keys(data)
+  if (names.length <= piece && (depth > DEEPEST || isShort(data, piece))) {
+    into.push(JSON.stringify(data))
+    return
+  }
   yield
-  yield* isList(data) ? writeItems(data, writing) : writeMembers(data, Object.keys(data), writing)
+  yield* isList(data) ? writeItems(data, writing) : writeMembers(data, names, writing)
 }
 
 /** Writes long items one by one, and short items several at a time. */

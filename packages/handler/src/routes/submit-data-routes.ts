@@ -1,7 +1,7 @@
 import { canonicalOf } from 'fhir-ops/internal/content'
 import { createPace, type Pace } from 'fhir-ops/internal/context'
 import { OperationError, quoted } from 'fhir-ops/internal/errors'
-import { isObject, jsonItems, jsonMembers, stringAt, type JsonMember, type JsonObject } from 'fhir-ops/internal/json'
+import { isObject, jsonItems, jsonMembers, stringAt, stringValue, valuesByName, type JsonObject } from 'fhir-ops/internal/json'
 import { storedInstance } from 'fhir-ops/internal/operation'
 import { isResourceId } from 'fhir-ops/storage'
 import { authorizeAny } from '../auth/caller.js'
@@ -79,7 +79,7 @@ async function readSubmission(pace: Pace, text: string): Promise<Submission> {
   const entries: string[] = []
   for (const [index, item] of items.entries()) {
     await pace.step()
-    const members = item.startsWith('{') ? await pace.run(jsonMembers(item)) : []
+    const members = item.startsWith('{') ? valuesByName(await pace.run(jsonMembers(item))) : new Map<string, string>()
     const { name, resource, text: own } = readParameter(members, `Parameters.parameter[${index}]`)
     if (name === 'measureReport') reports.push(resource)
     entries.push(entryOf(own, stringAt(resource, 'resourceType') ?? '', stringAt(resource, 'id')))
@@ -93,14 +93,13 @@ async function readSubmission(pace: Pace, text: string): Promise<Submission> {
 const NAMES: ReadonlySet<unknown> = new Set(['measureReport', 'resource'])
 
 interface SubmittedParameter {
-  readonly name: unknown
+  readonly name: string | undefined
   readonly resource: JsonObject
   readonly text: string
 }
 
-function readParameter(all: readonly JsonMember[], place: string): SubmittedParameter {
-  const members = new Map(all.map(({ name, value }) => [name, value]))
-  const name: unknown = JSON.parse(members.get('name') ?? 'null')
+function readParameter(members: ReadonlyMap<string, string>, place: string): SubmittedParameter {
+  const name = stringValue(members, 'name')
   if (!NAMES.has(name))
     throw new OperationError('parameter-invalid', `${place} is neither measureReport nor resource.`, { expression: [place] })
   const text = members.get('resource') ?? 'null'

@@ -1,8 +1,8 @@
 import { createPace } from 'fhir-ops/internal/context'
 import { OperationError } from 'fhir-ops/errors'
 import { readingBase64, writingBase64 } from '../../http/base64.js'
-import { jsonItems, jsonMembers } from 'fhir-ops/internal/json'
-import { finished, type Work } from 'fhir-ops/internal/work'
+import { jsonItems, jsonMembers, stringValue, valuesByName } from 'fhir-ops/internal/json'
+import { finished } from 'fhir-ops/internal/work'
 import type { WritePlan } from '../write-plan.js'
 import type { Exchange } from '../../exchange.js'
 import { FHIR_JSON, type Answer } from '../../http/answer.js'
@@ -50,7 +50,7 @@ export async function bundleEntries(
   { body, ctx, request }: Exchange,
 ): Promise<readonly BundleEntry[]> {
   const pace = createPace(ctx)
-  const list = (await pace.run(membersOf(body?.text ?? ''))).get('entry')
+  const list = valuesByName(await pace.run(jsonMembers(body?.text ?? '{}'))).get('entry')
   if (list === undefined) return []
   if (!list.startsWith('[')) throw new OperationError('body-structure', 'Bundle.entry must be an array.', { expression: ['Bundle.entry'] })
   const items = await pace.run(jsonItems(list))
@@ -62,8 +62,8 @@ export async function bundleEntries(
   const entries: BundleEntry[] = []
   for (const [index, item] of items.entries()) {
     await pace.step()
-    const members = await pace.run(membersOf(item))
-    entries.push({ index, request: requestOf(members, { index, bundle: request }), fullUrl: textIn(members, 'fullUrl') })
+    const members = item.startsWith('{') ? valuesByName(await pace.run(jsonMembers(item))) : NO_MEMBERS
+    entries.push({ index, request: requestOf(members, { index, bundle: request }), fullUrl: stringValue(members, 'fullUrl') })
   }
   return entries
 }
@@ -84,13 +84,13 @@ function requestOf(
   entry: ReadonlyMap<string, string>,
   { index, bundle }: { readonly index: number; readonly bundle: HttpRequest },
 ): HttpRequest {
-  const request = finished(membersOf(entry.get('request') ?? ''))
-  const method = textIn(request, 'method') ?? ''
+  const request = membersOf(entry.get('request') ?? '')
+  const method = stringValue(request, 'method') ?? ''
   const resource = entry.get('resource')
   const { contentType, bytes } = contentOf(method, resource, index)
   return {
     method,
-    target: (textIn(request, 'url') ?? '').replace(/^\//, ''),
+    target: (stringValue(request, 'url') ?? '').replace(/^\//, ''),
     hasBody: resource !== undefined,
     header(name) {
       if (name === 'content-type') return contentType
@@ -116,14 +116,14 @@ interface EntryContent {
 /** @see https://hl7.org/fhir/R4/http.html#patch */
 function contentOf(method: string, resource: string | undefined, index: number): EntryContent {
   if (resource === undefined) return { contentType: undefined, bytes: () => new Uint8Array() }
-  const members = method === 'PATCH' ? finished(membersOf(resource)) : NO_MEMBERS
-  if (textIn(members, 'resourceType') !== 'Binary')
+  const members = method === 'PATCH' ? membersOf(resource) : NO_MEMBERS
+  if (stringValue(members, 'resourceType') !== 'Binary')
     return { contentType: 'application/fhir+json', bytes: () => new TextEncoder().encode(resource) }
-  return { contentType: textIn(members, 'contentType') ?? '', bytes: () => patchIn(members, index) }
+  return { contentType: stringValue(members, 'contentType') ?? '', bytes: () => patchIn(members, index) }
 }
 
 function patchIn(binary: ReadonlyMap<string, string>, index: number): Uint8Array {
-  const bytes = finished(readingBase64(textIn(binary, 'data') ?? ''))
+  const bytes = finished(readingBase64(stringValue(binary, 'data') ?? ''))
   if (bytes !== undefined) return bytes
   throw new OperationError('body-structure', 'The data of the Binary must be base64.', {
     expression: [`Bundle.entry[${index}].resource.data`],
@@ -132,21 +132,17 @@ function patchIn(binary: ReadonlyMap<string, string>, index: number): Uint8Array
 
 const NO_MEMBERS: ReadonlyMap<string, string> = new Map()
 
-function* membersOf(text: string): Work<ReadonlyMap<string, string>> {
-  return new Map(text.startsWith('{') ? (yield* jsonMembers(text)).map(({ name, value }) => [name, value]) : [])
+/** The members of an object; none for any other value. */
+function membersOf(text: string): ReadonlyMap<string, string> {
+  return text.startsWith('{') ? valuesByName(finished(jsonMembers(text))) : NO_MEMBERS
 }
 
 function conditionIn(request: ReadonlyMap<string, string>, member: string, index: number): string | undefined {
-  const text = textIn(request, member)
+  const text = stringValue(request, member)
   if (text !== undefined || !request.has(member)) return text
   throw new OperationError('body-structure', `The member ${member} of the request must be a text.`, {
     expression: [`Bundle.entry[${index}].request.${member}`],
   })
-}
-
-function textIn(members: ReadonlyMap<string, string>, name: string): string | undefined {
-  const value: unknown = JSON.parse(members.get(name) ?? 'null')
-  return typeof value === 'string' ? value : undefined
 }
 
 /** Converts an answer to an entry of the response: a resource becomes `resource`, other content a Binary, a failure `outcome`. */
