@@ -27,14 +27,16 @@ export function conceptBuilder(modules: Numbering): ConceptBuilder {
       moduleNumbers.push(modules.numberOf(moduleId))
     },
     seal: () => seal().ids,
-    *sections() {
+    sections() {
       const { ids, rows } = seal()
       const taken = (values: Uint32Array): Uint32Array => rows.map((row) => values[row] ?? 0)
-      yield ['concept.high', bytesOf(ids.high)]
-      yield ['concept.low', bytesOf(ids.low)]
-      yield ['concept.flags', bytesOf(Uint8Array.from(taken(flags.values())))]
-      yield ['concept.module', bytesOf(Uint16Array.from(taken(moduleNumbers.values())))]
-      yield ['concept.time', bytesOf(taken(components.times))]
+      return [
+        ['concept.high', bytesOf(ids.high)],
+        ['concept.low', bytesOf(ids.low)],
+        ['concept.flags', bytesOf(Uint8Array.from(taken(flags.values())))],
+        ['concept.module', bytesOf(Uint16Array.from(taken(moduleNumbers.values())))],
+        ['concept.time', bytesOf(taken(components.times))],
+      ]
     },
   }
 }
@@ -64,9 +66,7 @@ export function identifierBuilder(concepts: IdTable): IdentifierBuilder {
       schemes.set(scheme, rows)
       rows.push(`${value('alternateIdentifier')}\t${concept}\n`)
     },
-    *sections() {
-      for (const [scheme, rows] of schemes) yield [`identifiers.${scheme}`, rows.all()]
-    },
+    sections: () => Array.from(schemes, ([scheme, rows]): Section => [`identifiers.${scheme}`, rows.all()]),
   }
 }
 
@@ -104,12 +104,11 @@ export function refsetBuilder(concepts: IdTable): RefsetBuilder {
       refset.rows.push(`${[active, effectiveTime, moduleId, componentId, ...values].join('\t')}\n`)
       refset.ids.push(`${id}\n`)
     },
-    *sections() {
-      for (const { header, members, rows, ids } of refsets.values()) {
-        yield [`refset.${header.id}`, bytesOf(Uint32Array.from(new Set(members.values())).sort())]
-        yield [`refset.${header.id}.rows`, rows.all()]
-        yield [`refset.${header.id}.ids`, ids.all()]
-      }
-    },
+    sections: () =>
+      Array.from(refsets.values()).flatMap(({ header, members, rows, ids }): readonly Section[] => [
+        [`refset.${header.id}`, bytesOf(Uint32Array.from(new Set(members.values())).sort())],
+        [`refset.${header.id}.rows`, rows.all()],
+        [`refset.${header.id}.ids`, ids.all()],
+      ]),
   }
 }

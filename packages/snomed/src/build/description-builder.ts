@@ -206,21 +206,29 @@ interface SearchedTerms {
 }
 
 /** Makes the section of words: each word with the concepts that contain it, in the order of UTF-16 code units. */
-function* wordSections(terms: SearchedTerms): Iterable<Section> {
+function wordSections(terms: SearchedTerms): readonly Section[] {
   const { words, word, concept } = conceptsByWord(terms)
   const sorted = words.map((text, number) => ({ text, number })).sort((a, b) => (a.text < b.text ? -1 : 1))
   const places = new Uint32Array(words.length)
+  for (const [place, { number }] of sorted.entries()) places[number] = place
+  const concepts = gathered(words.length, { places: word.map((number) => places[number] ?? 0), items: concept })
+  const texts = sorted.map(({ text }) => text)
+  return [...textSections('words', texts), ...listSections('words.concepts', concepts)]
+}
+
+/** Stores texts as two sections. */
+function textSections(name: string, texts: readonly string[]): readonly Section[] {
   const offsets = column()
-  const texts = textColumn()
+  const utf8 = textColumn()
   offsets.push(0)
-  for (const [place, { text, number }] of sorted.entries()) {
-    places[number] = place
-    texts.push(text)
-    offsets.push(texts.all().length)
+  for (const text of texts) {
+    utf8.push(text)
+    offsets.push(utf8.all().length)
   }
-  yield ['words.start', bytesOf(offsets.values())]
-  yield ['words.text', texts.all()]
-  yield* listSections('words.concepts', gathered(words.length, { places: word.map((number) => places[number] ?? 0), items: concept }))
+  return [
+    [`${name}.start`, bytesOf(offsets.values())],
+    [`${name}.text`, utf8.all()],
+  ]
 }
 
 interface WordUses {
@@ -268,31 +276,21 @@ function* withDisplays(sections: Iterable<Section>, header: DescriptionHeader, s
 }
 
 /** @param displays Folded displays. A system that is too large gets no order. */
-function* displaySections(displays: readonly string[]): Iterable<Section> {
+function displaySections(displays: readonly string[]): readonly Section[] {
   const lengths = { at: (concept: number) => Math.min(displays[concept]?.length ?? 0, FAR), length: () => displays.length }
   const byLength = finished(countingOrder(lengths, FAR + 1, undefined))
   const postings = finished(wordPostings(byLength.order, (concept) => ({ display: displays[concept] ?? '', others: [] })))
   const columns = finished(displayColumns(displays, postings))
-  if (columns === undefined) return
-  yield* wordTexts(postings.texts)
-  yield ['display.words.concepts.start', bytesOf(postings.starts)]
-  yield ['display.words.concepts', bytesOf(postings.concepts)]
-  yield ['display.words.places', bytesOf(postings.places)]
-  yield ['display.concepts.start', bytesOf(columns.words.starts)]
-  yield ['display.concepts.words', bytesOf(columns.words.words)]
-  yield ['display.concepts.places', bytesOf(columns.words.places)]
-  yield ['display.order', bytesOf(columns.byDisplay)]
-  yield ['display.length', bytesOf(columns.lengths)]
-}
-
-function* wordTexts(words: readonly string[]): Iterable<Section> {
-  const offsets = column()
-  const texts = textColumn()
-  offsets.push(0)
-  for (const word of words) {
-    texts.push(word)
-    offsets.push(texts.all().length)
-  }
-  yield ['display.words.start', bytesOf(offsets.values())]
-  yield ['display.words.text', texts.all()]
+  if (columns === undefined) return []
+  return [
+    ...textSections('display.words', postings.texts),
+    ['display.words.concepts.start', bytesOf(postings.starts)],
+    ['display.words.concepts', bytesOf(postings.concepts)],
+    ['display.words.places', bytesOf(postings.places)],
+    ['display.concepts.start', bytesOf(columns.words.starts)],
+    ['display.concepts.words', bytesOf(columns.words.words)],
+    ['display.concepts.places', bytesOf(columns.words.places)],
+    ['display.order', bytesOf(columns.byDisplay)],
+    ['display.length', bytesOf(columns.lengths)],
+  ]
 }

@@ -79,16 +79,13 @@ interface Relationships {
   readonly value: Uint32Array
 }
 
-function* hierarchySections(concepts: IdTable, rows: Uint32Array, { source, value }: Relationships): Iterable<Section> {
+function hierarchySections(concepts: IdTable, rows: Uint32Array, { source, value }: Relationships): readonly Section[] {
   const child = rows.map((row) => source[row] ?? 0)
   const parent = rows.map((row) => value[row] ?? 0)
   const parents = distinct(gathered(concepts.size, { places: child, items: parent }))
-  yield* listSections('parents', parents)
-  yield* listSections('children', distinct(gathered(concepts.size, { places: parent, items: child })))
-  yield* listSections(
-    'ancestors',
-    ancestorLists(concepts.size, parents, (concept) => idAt(concepts, concept)),
-  )
+  const children = distinct(gathered(concepts.size, { places: parent, items: child }))
+  const ancestors = ancestorLists(concepts.size, parents, (concept) => idAt(concepts, concept))
+  return [...listSections('parents', parents), ...listSections('children', children), ...listSections('ancestors', ancestors)]
 }
 
 /** Makes the sections of attributes. Rows are ordered by source, group, type and value; duplicates are removed. */
@@ -131,7 +128,8 @@ function distinct({ start, items }: Lists): Lists {
  */
 function ancestorLists(size: number, parents: Lists, name: (concept: number) => string): Lists {
   const rows = ancestorRows(size)
-  for (const concept of parentsFirst(size, parents, name)) rows.add(concept, listOf(parents, concept))
+  const walk = { parents, done: new Uint8Array(size), name, visit: (concept: number) => rows.add(concept, listOf(parents, concept)) }
+  for (let concept = 0; concept < size; concept++) visitUpwards(concept, walk)
   const start = new Uint32Array(size + 1)
   for (let concept = 0; concept < size; concept++) start[concept + 1] = (start[concept] ?? 0) + rows.of(concept).length
   const items = new Uint32Array(start[size] ?? 0)
@@ -164,29 +162,25 @@ function ancestorRows(size: number): AncestorRows {
   }
 }
 
-/** Iterates over all concepts, each after its parents. */
-function* parentsFirst(size: number, parents: Lists, name: (concept: number) => string): Generator<number> {
-  const walk = { parents, done: new Uint8Array(size), name }
-  for (let start = 0; start < size; start++) yield* upwards(start, walk)
-}
-
 const NONE = new Uint32Array()
 
 interface Walk {
   readonly parents: Lists
-  /** 1 for a concept that has been yielded. */
+  /** 1 for a concept that has been visited. */
   readonly done: Uint8Array
   readonly name: (concept: number) => string
+  /** Called for each concept, after its parents. */
+  readonly visit: (concept: number) => void
 }
 
-/** Iterates over the ancestors of a concept not yet yielded, the uppermost first, and then the concept itself, without recursion. */
-function* upwards(start: number, { parents, done, name }: Walk): Generator<number> {
+/** Visits the ancestors of a concept that have not been visited, the uppermost first, and then the concept itself, without recursion. */
+function visitUpwards(start: number, { parents, done, name, visit }: Walk): void {
   const open = [start]
   const path = new Set<number>()
   for (let concept = open.at(-1); concept !== undefined; concept = open.at(-1)) {
     const waiting = done[concept] === 1 ? NONE : listOf(parents, concept).filter((parent) => done[parent] !== 1)
     if (waiting.length === 0) {
-      if (done[concept] !== 1) yield concept
+      if (done[concept] !== 1) visit(concept)
       done[concept] = 1
       path.delete(concept)
       open.pop()
