@@ -42,6 +42,9 @@ export interface Setup {
   readonly context?: Omit<ContextOptions, 'storage'>
 }
 
+/** The first patch of a service that validates compiles profiles, which takes seconds where many tests run. */
+const LIMITS = { operationTimeoutMs: 60_000 }
+
 /** Starts a server that knows `Patient/one`. */
 export async function patchedService({ beforeWrite, context = { search: { parameters } } }: Setup = {}): Promise<PatchedService> {
   const kept = memoryStorage()
@@ -53,12 +56,13 @@ export async function patchedService({ beforeWrite, context = { search: { parame
       return kept.write(entries)
     },
   }
-  const running: RunningServer = await startServer({ storage, context: createContext({ ...context, storage }) })
+  const running: RunningServer = await startServer({ storage, context: createContext({ limits: LIMITS, ...context, storage }) })
   const ask: PatchedService['ask'] = (method, path, { text, type = JSON_PATCH, headers, token = running.token } = {}) => {
     const all = { authorization: `Bearer ${token}`, 'content-type': type, ...headers }
     return send(`${running.base}/fhir/R4${path}`, { method, headers: all, ...(text !== undefined && { body: text }) })
   }
-  await ask('PUT', '/Patient/one', { text: PATIENT, type: 'application/fhir+json' })
+  const { status, text } = await ask('PUT', '/Patient/one', { text: PATIENT, type: 'application/fhir+json' })
+  if (status !== 201) throw new Error(`Patient/one was not stored: ${text}`)
   isStored = true
   return {
     ask,
