@@ -83,14 +83,16 @@ const GAP = 64
 const BYTES_BESIDE = 200
 
 /** @param before The words from `start` on in the snapshot. */
-function* changesIn(words: Uint32Array, before: Uint32Array, start: number): Iterable<Part> {
+function changesIn(words: Uint32Array, before: Uint32Array, start: number): readonly Part[] {
+  const parts: Part[] = []
   for (let at = 0; at < before.length; at++) {
     if (words[start + at] === before[at]) continue
     let end = at + 1
     for (let next = end; next < Math.min(before.length, end + GAP); next++) if (words[start + next] !== before[next]) end = next + 1
-    yield { at: start + at, now: words.slice(start + at, start + end) }
+    parts.push({ at: start + at, now: words.slice(start + at, start + end) })
     at = end
   }
+  return parts
 }
 
 interface Before extends Pick<SnapshotOptions, 'allocate'> {

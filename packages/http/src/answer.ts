@@ -4,7 +4,6 @@ import { readStrictJson, type JsonObject, isObject, objectAt, parseInPieces, str
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 import { chunksOf } from 'fhir-ops/internal/text'
-import type { Work } from 'fhir-ops/internal/work'
 import { isResourceId, storedResource, writableText, type StoredResource } from 'fhir-ops/storage'
 
 /** The error for an unavailable upstream. It contains nothing that the upstream sent (neither body nor address) and nothing that we sent. */
@@ -116,7 +115,7 @@ export async function resourceFrom(text: string, stated: Stamp, pace: Pace): Pro
   const id = stringAt(resource, 'id')
   if (id === undefined || (expectedId !== undefined && id !== expectedId)) throw unavailable('sent another resource')
   const meta = objectAt(resource, 'meta')
-  const otherVersion = versionId ?? (meta?.['versionId'] === undefined ? await pace.run(contentVersion(text)) : undefined)
+  const otherVersion = versionId ?? (meta?.['versionId'] === undefined ? await contentVersion(text, pace) : undefined)
   const stamp = stampOf(meta, headers, otherVersion)
   return storedResource({ type, id, ...stamp, text: laidOut(type, id, text) })
 }
@@ -138,14 +137,14 @@ function stampOf(
  * Makes a version from the text, for an upstream without versions: a different text must have a different version, because what is compiled from a
  * definition is cached by version, and clients ask whether a version is still current.
  */
-function* contentVersion(text: string): Work<string> {
+async function contentVersion(text: string, pace: Pace): Promise<string> {
   const hash = sha256.create()
   for (let from = 0; from < text.length;) {
     // Do not split a surrogate pair.
     const to = from + HASHED - ((text.charCodeAt(from + HASHED - 1) & 0xfc00) === 0xd800 ? 1 : 0)
     hash.update(utf8ToBytes(text.slice(from, to)))
     from = to
-    yield
+    await pace.step()
   }
   return bytesToHex(hash.digest())
 }

@@ -82,7 +82,7 @@ async function* sourceListsIn(path: string): AsyncGenerator<readonly Source[]> {
 }
 
 async function* sourcesOf(file: string): AsyncGenerator<readonly Source[]> {
-  if (/\.(?:tgz|tar\.gz)$/.test(file)) for await (const definition of definitionsIn(file)) yield [definition]
+  if (/\.(?:tgz|tar\.gz)$/.test(file)) yield await definitionsIn(file)
   else if (/\.ndjson(\.gz)?$/.test(file)) yield* linesOf(file)
   else yield [{ text: await textOf(file), place: basename(file), file, line: 1 }]
 }
@@ -193,11 +193,15 @@ export async function* sourcesOfInput({ stdin, stdinPieces }: Pick<Io, 'stdin' |
   if (isNdjson !== true) yield [{ text: whole.join('\n'), place: 'stdin', file: 'stdin', line: 1 }]
 }
 
-async function* definitionsIn(file: string): AsyncGenerator<Source> {
+async function definitionsIn(file: string): Promise<readonly Source[]> {
   const { definitions, ...manifest } = await packageAt(file)
-  for (const { name, text, ...definition } of definitions) {
-    yield { text, place: `${basename(file)} ${name}`, file: `${file} ${name}`, line: 1, origin: { manifest, ...definition } }
-  }
+  return definitions.map(({ name, text, ...definition }) => ({
+    text,
+    place: `${basename(file)} ${name}`,
+    file: `${file} ${name}`,
+    line: 1,
+    origin: { manifest, ...definition },
+  }))
 }
 
 async function packageAt(file: string): Promise<FhirPackage> {

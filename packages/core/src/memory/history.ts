@@ -82,7 +82,7 @@ interface AskedVersions {
 
 function pageOf(asked: AskedVersions, query: HistoryQuery): HistoryPage {
   const limit = query.limit ?? DEFAULT_PAGE
-  const found = [...firstOf(asked, query, limit + 1)]
+  const found = firstOf(asked, query, limit + 1)
   const items = fitting(found.slice(0, limit), query.maxBytes)
   const end = items.at(-1)
   return { items: items.map(versionOf), ...(end !== undefined && found.length > items.length && { next: historyCursor(end) }) }
@@ -99,18 +99,17 @@ function fitting(versions: readonly MemoryVersion[], maxBytes = Infinity): reado
   return end < 0 ? versions : versions.slice(0, end)
 }
 
-/** @yields The versions that the query asks for, at most `most`. */
-function* firstOf({ log, ordered }: AskedVersions, query: HistoryQuery, most: number): Generator<MemoryVersion, void, undefined> {
+/** The versions that the query asks for, at most `most`. */
+function firstOf({ log, ordered }: AskedVersions, query: HistoryQuery, most: number): readonly MemoryVersion[] {
   const { types, since = -Infinity, at } = query
   const asked = new Set(types)
-  let left = most
-  for (let index = startOf(ordered, query); index < ordered.length && left > 0; index++) {
+  const found: MemoryVersion[] = []
+  for (let index = startOf(ordered, query); found.length < most; index++) {
     const version = ordered[index]
-    if (version === undefined || version.updated < since) return
-    if (!asked.has(version.type) || !isCurrentIn(version, at, log)) continue
-    left--
-    yield version
+    if (version === undefined || version.updated < since) break
+    if (asked.has(version.type) && isCurrentIn(version, at, log)) found.push(version)
   }
+  return found
 }
 
 function isCurrentIn(version: MemoryVersion, at: HistoryPeriod | undefined, log: VersionLog): boolean {

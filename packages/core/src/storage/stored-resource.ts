@@ -32,7 +32,7 @@ class Stored implements StoredResource {
   #text: string
   #textOf: ((row: StoredRow) => string) | undefined
   #resource: JsonObject | WeakRef<JsonObject> | undefined = undefined
-  #parsing: (() => Work<JsonObject>) | undefined = undefined
+  #parsing: (() => Work<unknown>) | undefined = undefined
 
   constructor({ type, id, versionId, lastUpdated, text }: StoredRow, textOf: (row: StoredRow) => string) {
     this.type = type
@@ -62,11 +62,11 @@ class Stored implements StoredResource {
   *#parsed(): Work<JsonObject> {
     const known = this.#known()
     if (known !== undefined) return known
-    this.#parsing ??= sharedWork(() => parsedInPieces(this.text))
-    const resource = yield* this.#parsing()
+    this.#parsing ??= sharedWork(() => parseInPieces(this.text))
+    const value = yield* this.#parsing()
     // Otherwise it would keep its result.
     this.#parsing = undefined
-    return this.#known() ?? this.#keep(resource)
+    return this.#known() ?? this.#keep(objectIn(value))
   }
 
   #known(): JsonObject | undefined {
@@ -116,10 +116,6 @@ export function checkLaidOut(entry: WriteEntry): void {
 
 function metaSeam(type: string, id: string): number {
   return metaPrefix(type, id).length
-}
-
-function* parsedInPieces(text: string): Work<JsonObject> {
-  return objectIn(yield* parseInPieces(text))
 }
 
 function objectIn(value: unknown): JsonObject {

@@ -54,7 +54,11 @@ async function historyAt(service: Service, exchange: Exchange, { path, query }: 
   const stored = await shownVersions(exchange, asked)
   const page = stored.items.length === 0 ? await definitionHistory(service, exchange, asked) : stored
   if (page.items.length === 0 && isOfNothing(asked)) throw new OperationError('not-found', `There is no ${path}.`)
-  return pageAnswer(exchange.ctx, { type: 'history', link: linksOf(page, { path, pairs, base }) }, entriesOf(page, base))
+  return pageAnswer(
+    exchange.ctx,
+    { type: 'history', link: linksOf(page, { path, pairs, base }) },
+    page.items.values().map((item) => entryParts(item, base)),
+  )
 }
 
 /** True if an empty first page means that the resource never existed: otherwise it would contain at least one version. */
@@ -141,10 +145,6 @@ function invalid(name: string, value: string, expected: string): OperationError 
   return new OperationError('search-invalid', `The parameter ${quoted(name)} has the value ${quoted(value)}, which is not ${expected}.`, {
     expression: [name],
   })
-}
-
-function* entriesOf({ items }: HistoryPage, base: string): Iterable<EntryParts> {
-  for (const item of items) yield entryParts(item, base)
 }
 
 /** Writes a version as an entry whose request would create it again: always PUT, because the original method is not stored and PUT covers both. */

@@ -1,14 +1,4 @@
-import {
-  addBit,
-  createNumbers,
-  emptyBits,
-  hasBit,
-  visitMembers,
-  type Bits,
-  firstWhere,
-  membersOf,
-  type Numbers,
-} from 'fhir-ops/internal/bits'
+import { addBit, createNumbers, emptyBits, hasBit, visitMembers, type Bits, firstWhere, membersOf } from 'fhir-ops/internal/bits'
 import type { Condition, IndexEntry } from 'fhir-ops/storage'
 import { numberOf, type SqliteDriver } from '../database/driver.js'
 import { sql } from '../database/connection.js'
@@ -176,9 +166,11 @@ const KEYS_AT_ONCE = 10_000
 /** Reads references by their sources: all references to the type are usually many times as many. */
 export function readReferrers(db: SqliteDriver, { type, params, to, among, others }: Referring): Referrers {
   const [referring, referredTo] = [createNumbers(), createNumbers()]
+  const keys = [...membersOf(among)]
   for (const param of params)
-    for (const keys of partsOf(membersOf(among))) {
-      const references = sql`SELECT e.resource AS a, t.key AS b FROM json_each(${JSON.stringify(keys)}) AS j CROSS JOIN entry AS e
+    for (let at = 0; at < keys.length; at += KEYS_AT_ONCE) {
+      const some = JSON.stringify(keys.slice(at, at + KEYS_AT_ONCE))
+      const references = sql`SELECT e.resource AS a, t.key AS b FROM json_each(${some}) AS j CROSS JOIN entry AS e
         CROSS JOIN resource AS t INDEXED BY resource_id WHERE e.resource = j.value AND e.param = ${paramKey(type, param)}
         AND e.system = ${to} AND t.type = ${to} AND t.id = e.value AND ${inTime(sql`e.resource`)}
         AND ${meets(type, { kind: 'and', conditions: others }, { key: sql`e.resource`, each: true })}`
@@ -187,7 +179,7 @@ export function readReferrers(db: SqliteDriver, { type, params, to, among, other
         referredTo.push(target)
       })
     }
-  const targets = Uint32Array.from(new Set(numbersOf(referredTo))).sort()
+  const targets = Uint32Array.from(new Set(referredTo.all())).sort()
   const indexOf = (target: number): number => firstWhere(targets.length, (index) => (targets[index] ?? 0) >= target)
   const { starts, targets: sources } = groupedBySource((visit) => {
     for (let at = 0; at < referring.length(); at++) visit(indexOf(referredTo.at(at)), referring.at(at))
@@ -202,18 +194,3 @@ export function readReferrers(db: SqliteDriver, { type, params, to, among, other
 }
 
 const NONE = new Uint32Array()
-
-function* numbersOf(numbers: Numbers): Generator<number> {
-  for (let at = 0; at < numbers.length(); at++) yield numbers.at(at)
-}
-
-function* partsOf(keys: Iterable<number>): Generator<readonly number[]> {
-  let part: number[] = []
-  for (const key of keys) {
-    part.push(key)
-    if (part.length < KEYS_AT_ONCE) continue
-    yield part
-    part = []
-  }
-  if (part.length > 0) yield part
-}
