@@ -131,6 +131,8 @@ export interface ConceptSource {
   readonly concept: JsonObject
   /** Canonical of the supplement; absent for the code system. */
   readonly supplement?: string
+  /** Language of the resource, which its designations have that state none. */
+  readonly language?: string
 }
 
 /** Status of a concept. */
@@ -146,6 +148,8 @@ export interface ConceptStatus {
 export interface ConceptText {
   readonly value: string
   readonly language?: string
+  /** True for a designation that states no language and so has that of its resource; answers do not repeat it. */
+  readonly ofResource?: true
   /** The Coding in `use`. */
   readonly use?: JsonObject
   /** True for the display of the code system, or for the display of the value set that replaces it. */

@@ -4,7 +4,7 @@ import type { JsonObject } from '../json/index.js'
 import { validateCode } from '../validate-code/index.js'
 import { expand } from './expand.js'
 import type { ExpandInput } from './input.js'
-import type { ExpansionEntry } from './result.js'
+import { toValueSet, type ExpansionEntry } from './result.js'
 
 const ALL = valueSet('all', { include: [{ system: cs('living') }] })
 const CATS = valueSet(
@@ -221,6 +221,22 @@ describe('an entry', () => {
     expect(await validateCode(plain, { ...asked, coding })).toMatchObject({ result: true, display: 'X' })
   })
 
+  it('that states no language is in that of its resource, and is written as it is stated', async () => {
+    const english = codeSystem('english', [{ code: 'horse', display: 'Horse', designation: [{ value: 'Mare' }] }], { language: 'en' })
+    const german = { content: 'supplement', supplements: cs('english'), language: 'de' }
+    const texts = codeSystem('texts', [{ code: 'horse', designation: [{ value: 'Stute' }] }], german)
+    const displays = codeSystem('displays', [{ code: 'horse', display: 'Pferd' }], german)
+    const own = contextOf(english, texts, displays, valueSet('horses', { include: [{ system: cs('english') }] }))
+    const shown = async (displayLanguage: string, useSupplement: readonly string[]): Promise<string | undefined> =>
+      (await expand(own, { url: vs('horses'), displayLanguage, useSupplement })).contains[0]?.display
+    expect(await shown('de', [cs('texts')])).toBe('Stute')
+    expect(await shown('de', [cs('displays')])).toBe('Pferd')
+    expect(await shown('de, *;q=0', [])).toBeUndefined()
+    expect(await shown('en', [cs('texts'), cs('displays')])).toBe('Horse')
+    const written = toValueSet(await expand(own, { url: vs('horses'), designations: ['urn:ietf:bcp:47|en'] }))
+    expect(written.expansion?.contains?.[0]?.designation).toEqual([{ value: 'Mare' }])
+  })
+
   it('in no language in particular is shown in that of the value set', async () => {
     const french = valueSet('french', { include: [{ system: cs('living') }] }, { language: 'fr' })
     expect((await expand(ctx, { valueSet: french, acceptLanguage: '*', filter: 'cat' })).contains[0]?.display).toBe('Chat')
@@ -290,6 +306,14 @@ describe('versions', () => {
       'c@1.2.0=C2 a@1.2.0=A2',
     ],
     ['several, merged', { include: [include('1.0.0'), include('1.2.0')], extension: [match('true')] }, 'a@1.2.0=A2 c@1.2.0=C2 b@1.0.0=B1'],
+    [
+      'several, merged by the older form of the extension',
+      {
+        include: [include('1.0.0'), include('1.2.0')],
+        extension: [{ ...match('true'), url: 'http://hl7.org/fhir/tools/StructureDefinition/valueset-expansion-parameter' }],
+      },
+      'a@1.2.0=A2 c@1.2.0=C2 b@1.0.0=B1',
+    ],
     ['an exclude takes equal codes of other versions', { include: [include('1.2.0')], exclude: [include('1.0.0')] }, 'c@1.2.0=C2'],
     [
       'unless the value set says otherwise',

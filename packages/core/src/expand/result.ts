@@ -177,14 +177,14 @@ export function toContains(entry: ExpansionEntry): ValueSetExpansionContains {
 /** Extensions of designations that are kept. */
 const OF_DESIGNATIONS: ReadonlySet<string> = new Set(['http://hl7.org/fhir/StructureDefinition/coding-sctdescid', STANDARDS_STATUS])
 
-function writeDesignation({ value, language, use, extension }: ConceptText): ValueSetComposeIncludeConceptDesignation {
+function writeDesignation({ value, language, ofResource, use, extension }: ConceptText): ValueSetComposeIncludeConceptDesignation {
   const kept = extension.flatMap((item) => {
     const url = stringAt(item, 'url')
     return url !== undefined && OF_DESIGNATIONS.has(url) ? [ownCopy({ ...item, url })] : []
   })
   return {
     ...(kept.length > 0 && { extension: kept }),
-    ...(language !== undefined && { language }),
+    ...(language !== undefined && ofResource !== true && { language }),
     ...(use !== undefined && { use: ownCopy(use) }),
     value,
   }

@@ -288,11 +288,12 @@ export function toParameters(result: LookupResult): Parameters {
   }
 }
 
-function designationParameter({ value, language, dialects, use, main, supplement }: ConceptText): ParametersParameter {
+function designationParameter({ value, language, ofResource, dialects, use, main, supplement }: ConceptText): ParametersParameter {
+  const stated = ofResource === true ? undefined : language
   return {
     name: 'designation',
     part: [
-      ...parameterOf('language', 'valueCode', main ? (dialects?.[0] ?? language) : language),
+      ...parameterOf('language', 'valueCode', main ? (dialects?.[0] ?? language) : stated),
       ...parameterOf('use', 'valueCoding', ownCopy(main ? PREFERRED_FOR_LANGUAGE : use)),
       { name: 'value', valueString: value },
       ...parameterOf('source', 'valueCanonical', supplement),

@@ -1,6 +1,6 @@
 import { objectAt, objectsAt, stringAt, type JsonObject } from '../json/index.js'
 import { standardsStatusOf } from './code-system/concept-properties.js'
-import type { CodeSystemProvider, ConceptText } from '../code-system/index.js'
+import type { CodeSystemProvider, ConceptSource, ConceptText, SystemHeader } from '../code-system/index.js'
 import { isLessWanted, languageFit, type LanguageList } from './languages.js'
 import type { ListedCode } from './value-set/value-set.js'
 
@@ -9,13 +9,12 @@ const OUTDATED: ReadonlySet<string> = new Set(['deprecated', 'withdrawn'])
 /** Returns all texts of a concept: the display first, then designations of code system, supplements and value set in that order. */
 export function conceptTexts(provider: CodeSystemProvider, concept: number, listed?: ListedCode): readonly ConceptText[] {
   const main = mainText(provider, concept, listed)
-  const sources = provider.sources(concept)
-  const stated = sources.flatMap(({ concept: source, supplement }) => designationsIn(source, supplement))
+  const stated = provider.sources(concept).flatMap((source) => [...displayIn(source, main), ...designationsIn(source)])
   const designations = [...(provider.designations?.(concept) ?? []), ...stated]
   return [
     ...(main === undefined ? [] : [main]),
     ...designations,
-    ...(listed === undefined ? [] : designationsIn(listed.concept, undefined).map((text) => ({ ...text, listed: true as const }))),
+    ...(listed === undefined ? [] : designationsIn(listed).map((text) => ({ ...text, listed: true as const }))),
   ]
 }
 
@@ -25,9 +24,16 @@ export function conceptTexts(provider: CodeSystemProvider, concept: number, list
  */
 export function mainText(provider: CodeSystemProvider, concept: number, listed?: ListedCode): ConceptText | undefined {
   const own = stringAt(listed?.concept, 'display')
-  const value = own ?? displayOf(provider, concept)
-  if (value === undefined) return undefined
-  const { language, dialect } = own === undefined || listed?.language === undefined ? provider.header : { language: listed.language }
+  if (own !== undefined) return displayText(own, listed?.language === undefined ? provider.header : { language: listed.language })
+  for (const { concept: source, supplement, language } of provider.sources(concept)) {
+    const display = stringAt(source, 'display')
+    if (display !== undefined)
+      return displayText(display, supplement === undefined || language === undefined ? provider.header : { language })
+  }
+  return undefined
+}
+
+function displayText(value: string, { language, dialect }: Pick<SystemHeader, 'language' | 'dialect'>): ConceptText {
   return {
     value,
     main: true,
@@ -37,12 +43,11 @@ export function mainText(provider: CodeSystemProvider, concept: number, listed?:
   }
 }
 
-function displayOf(provider: CodeSystemProvider, concept: number): string | undefined {
-  for (const source of provider.sources(concept)) {
-    const display = stringAt(source.concept, 'display')
-    if (display !== undefined) return display
-  }
-  return undefined
+/** Returns the display that a supplement states in its own language, beside that of the code system. */
+function displayIn({ concept, supplement, language }: ConceptSource, main: ConceptText | undefined): readonly ConceptText[] {
+  const value = stringAt(concept, 'display')
+  if (supplement === undefined || language === undefined || value === undefined || language === main?.language) return []
+  return [{ value, language, use: PREFERRED_FOR_LANGUAGE, main: false, extension: NONE, supplement }]
 }
 
 const NONE: readonly JsonObject[] = []
@@ -123,16 +128,20 @@ function useRank(use: JsonObject | undefined): number {
   return code === PREFERRED_FOR_LANGUAGE.code || code === 'display' ? 1 : 3
 }
 
-function designationsIn(concept: JsonObject, supplement: string | undefined): readonly ConceptText[] {
-  if (concept['designation'] === undefined) return []
-  return objectsAt(concept, 'designation').flatMap((designation) => {
+type Designated = Pick<ConceptSource, 'concept' | 'supplement'> & { readonly language?: string | undefined }
+
+function designationsIn(source: Designated): readonly ConceptText[] {
+  if (source.concept['designation'] === undefined) return []
+  return objectsAt(source.concept, 'designation').flatMap((designation) => {
     const value = stringAt(designation, 'value')
-    return value === undefined ? [] : [readDesignation(designation, value, supplement)]
+    return value === undefined ? [] : [readDesignation(designation, value, source)]
   })
 }
 
-function readDesignation(designation: JsonObject, value: string, supplement: string | undefined): ConceptText {
-  const language = stringAt(designation, 'language')
+/** A designation without language has that of its resource. @see https://hl7.org/fhir/R4/codesystem-definitions.html#CodeSystem.concept.designation.language */
+function readDesignation(designation: JsonObject, value: string, { supplement, language: ofResource }: Designated): ConceptText {
+  const stated = stringAt(designation, 'language')
+  const language = stated ?? ofResource
   const use = objectAt(designation, 'use')
   const status = standardsStatusOf(designation)
   return {
@@ -140,6 +149,7 @@ function readDesignation(designation: JsonObject, value: string, supplement: str
     main: false,
     extension: objectsAt(designation, 'extension'),
     ...(language !== undefined && { language }),
+    ...(stated === undefined && language !== undefined && { ofResource: true }),
     ...(use !== undefined && { use }),
     ...(status !== undefined && OUTDATED.has(status) && { outdated: status }),
     ...(supplement !== undefined && { supplement }),

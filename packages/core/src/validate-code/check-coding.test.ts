@@ -140,6 +140,30 @@ describe('a coding', () => {
   })
 
   it.each([
+    ['its code system is in it', 'en', 'Mare', true],
+    ['nothing is asked for', undefined, 'Mare', true],
+    ['its code system is in another language', 'de', 'Mare', false],
+    ['its supplement is in it', 'de', 'Stute', true],
+    ['its supplement is in another language', 'en', 'Stute', false],
+    ['the display of its supplement is in it', 'de', 'Pferd', true],
+    ['the display of its supplement is in another language', 'en', 'Pferd', false],
+    ['its value set is in it', 'fr', 'Jument', true],
+    ['its value set is in another language', 'de', 'Jument', false],
+  ])('has a text that states no language, where %s', async (_, displayLanguage, display, expected) => {
+    const english = codeSystem('english', [{ code: 'horse', display: 'Horse', designation: [{ value: 'Mare' }] }], { language: 'en' })
+    const added = [{ code: 'horse', display: 'Pferd', designation: [{ value: 'Stute' }] }]
+    const supplement = codeSystem('german', added, { content: 'supplement', supplements: cs('english'), language: 'de' })
+    const listed = [{ code: 'horse', designation: [{ value: 'Jument' }] }]
+    const own = valueSet('horses', { include: [{ system: cs('english'), concept: listed }] }, { language: 'fr' })
+    const asked = { url: vs('horses'), displayLanguage, useSupplement: [cs('german')] }
+    const { result } = await validateCode(contextOf(english, supplement, own), {
+      ...asked,
+      coding: { system: cs('english'), code: 'horse', display },
+    })
+    expect(result).toBe(expected)
+  })
+
+  it.each([
     ['fr', false],
     ['fr, *', true],
     ['fr, *;q=0.1', true],

@@ -92,7 +92,12 @@ function displayAt(coding: GivenCoding, { lenient }: DisplayQuestion): { at: str
 
 function choices(allowed: readonly ConceptText[]): string {
   const list = [
-    ...new Set(allowed.map(({ value, language }) => `'${escaped(value)}'${language === undefined ? '' : ` (${escaped(language)})`}`)),
+    ...new Set(
+      allowed.map(({ value, language, ofResource }) => {
+        const stated = language === undefined || ofResource === true ? '' : ` (${escaped(language)})`
+        return `'${escaped(value)}'${stated}`
+      }),
+    ),
   ]
   return list.length === 1 ? (list[0] ?? '') : `one of ${list.length} choices: ${list.join(' or ')}`
 }

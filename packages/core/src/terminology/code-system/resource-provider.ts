@@ -92,7 +92,9 @@ function providerOver(
     return kept === undefined ? { code } : { code, display: kept }
   }
   const status = (number: number): ConceptStatus => readStatus(conceptOf(number))
-  const sources = (number: number): readonly ConceptSource[] => [{ concept: conceptOf(number) }]
+  const { language } = header
+  const own = language === undefined ? {} : { language }
+  const sources = (number: number): readonly ConceptSource[] => [{ concept: conceptOf(number), ...own }]
   return {
     header,
     supplements: [],

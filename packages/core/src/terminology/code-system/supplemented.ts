@@ -92,12 +92,14 @@ const PIECE = 500
 /** Finds the concepts that a supplement extends. */
 export function* addedBy(provider: CodeSystemProvider, { canonical, resource }: Supplement): Work<Added> {
   const added = new Map<number, ConceptSource[]>()
+  const language = stringAt(resource, 'language')
+  const own = { supplement: canonical, ...(language !== undefined && { language }) }
   const open = [...objectsAt(resource, 'concept')]
   let seen = 0
   for (const concept of open) {
     if (++seen % PIECE === 0) yield
     const place = provider.find(stringAt(concept, 'code') ?? '')
-    if (place !== undefined) add(added, place, { concept, supplement: canonical })
+    if (place !== undefined) add(added, place, { concept, ...own })
     open.push(...objectsAt(concept, 'concept'))
   }
   return added

@@ -204,11 +204,17 @@ function malformedMember(part: JsonObject): string | undefined {
   return uncoded < 0 ? undefined : `concept[${uncoded}].code`
 }
 
-const EXPANSION_PARAMETER = 'http://hl7.org/fhir/StructureDefinition/valueset-expansion-parameter'
+/** The extension, and its deprecated form. @see https://hl7.org/fhir/extensions/StructureDefinition-valueset-expansion-parameter.html */
+const EXPANSION_PARAMETER: ReadonlySet<string> = new Set([
+  'http://hl7.org/fhir/StructureDefinition/valueset-expansion-parameter',
+  'http://hl7.org/fhir/tools/StructureDefinition/valueset-expansion-parameter',
+])
 
 /** Returns the value of an expansion parameter that a value set states, as text; `undefined` when it states none. */
 export function expansionParameterText(resource: JsonObject, name: string): string | undefined {
-  const stated = objectsAt(objectAt(resource, 'compose'), 'extension').filter((item) => stringAt(item, 'url') === EXPANSION_PARAMETER)
+  const stated = objectsAt(objectAt(resource, 'compose'), 'extension').filter((item) =>
+    EXPANSION_PARAMETER.has(stringAt(item, 'url') ?? ''),
+  )
   const found = stated.find((item) => textOf(extensionAt(item, 'name')) === name)
   return found === undefined ? undefined : textOf(extensionAt(found, 'value'))
 }
