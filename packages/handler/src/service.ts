@@ -123,7 +123,13 @@ export function createService(options: HandlerOptions): Service {
     startedAt,
     writeLock: createKeyedLock(),
     creates: createLimiter({ concurrency: 8, queue: Infinity, refusal: 'Too many requests at the same time.' }),
-    definitions: createDefinitionShelf({ ctx: context, indexer, startedAt }),
+    definitions: createDefinitionShelf({
+      ctx: context,
+      indexer,
+      startedAt,
+      // What an indexer of the host finds is not known.
+      parameters: options.indexer === undefined ? context.search?.parameters : undefined,
+    }),
     hiddenDefinitions: new Map(),
   }
 }

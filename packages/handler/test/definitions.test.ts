@@ -1,8 +1,10 @@
 import { createContext } from 'fhir-ops/context'
 import { memoryConceptStore, memoryStorage } from 'fhir-ops/memory'
+import type { JsonObject } from 'fhir-ops/internal/json'
 import { packageLayer } from 'fhir-ops/packages'
 import { r4 } from '@fhir-ops/r4'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { headOf, headParameters } from '../src/content/definition-heads.js'
 import { askFhir, at, send, startServer, USER, type Reply, type RunningServer } from './running-server.js'
 
 const GENDER = 'http://hl7.org/fhir/ValueSet/administrative-gender'
@@ -218,3 +220,28 @@ async function listedSystems(server: RunningServer): Promise<unknown[]> {
   expect(status).toBe(200)
   return ((at(json, 'codeSystem') as object[] | undefined) ?? []).map((system) => at(system, 'uri'))
 }
+
+it.each(['CodeSystem', 'SearchParameter', 'StructureDefinition', 'ValueSet'])(
+  'of type %s have in their heads what most parameters find, and nothing else',
+  async (type) => {
+    const release = r4()
+    const { parameters } = release.search
+    const ofHeads = headParameters(parameters, type)
+    const codes = [...ofHeads.keys()]
+    for (const code of ['name', 'status', 'date', 'publisher', 'context-type']) expect(codes).toContain(code)
+    for (const code of ['code', 'path', 'reference', '_text', '_content'])
+      expect(type === 'SearchParameter' ? [] : codes).not.toContain(code)
+    const entriesOf = (resource: JsonObject, code: string): readonly unknown[] =>
+      release.indexer(resource).filter(({ param }) => param === code || param.startsWith(`${code}:`))
+    const listed = (await Promise.all(release.definitions.map(async (layer) => (await layer.all?.(type)) ?? []))).flat()
+    for (const [code, names] of ofHeads)
+      for (const { resource } of listed.filter((_, place) => place % 100 === 0))
+        expect(entriesOf(headOf(resource, new Set(names)), code), code).toEqual(entriesOf(resource, code))
+  },
+)
+
+it('have in their heads the members of choices and what belongs to primitives', () => {
+  const map = { resourceType: 'ConceptMap', sourceUri: 'http://a.example', _source: {}, sources: 1, _title: {}, title: 'T', group: [] }
+  expect(headOf(map, new Set(['ConceptMap', 'source']))).toEqual({ resourceType: 'ConceptMap', sourceUri: 'http://a.example', _source: {} })
+  expect([...headParameters(r4().search.parameters, 'ConceptMap').keys()]).toContain('source')
+})

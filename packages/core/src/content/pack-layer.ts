@@ -53,12 +53,11 @@ export function packLayer(pack: Uint8Array | PackReader, name: string, options: 
       const type = types.get(resourceType)?.()
       return Promise.resolve(type === undefined ? [] : placesOf(type, by, value).flatMap((place) => definitionAt(type, place)))
     },
-    // A full list is not kept: it is rarely needed again soon.
+    // Neither a full list nor its resources are kept: they are rarely needed again soon.
     all: (resourceType) => {
       const type = types.get(resourceType)?.()
-      return Promise.resolve(
-        type === undefined ? [] : placesIn(type).flatMap((place) => definitionIn(read, { type, place }, { name, isRelease })),
-      )
+      const options = { name, isRelease, isOfAll: true }
+      return Promise.resolve(type === undefined ? [] : placesIn(type).flatMap((place) => definitionIn(read, { type, place }, options)))
     },
     revision: () => 0,
   }
@@ -163,7 +162,7 @@ interface PlacedDefinition {
 function definitionIn(
   read: PackReader,
   { type, place }: PlacedDefinition,
-  { name, isRelease }: PackOptions & { readonly name: string },
+  { name, isRelease, isOfAll = false }: PackOptions & { readonly name: string; readonly isOfAll?: boolean },
 ): readonly Definition[] {
   const head = headAt(type, place)
   const url = stringAt(head, 'url') ?? ''
@@ -177,8 +176,9 @@ function definitionIn(
     ...(id !== undefined && { id }),
     ...(isRelease === true && { isOfRelease: true as const }),
     get resource(): JsonObject {
-      parsed ??= objectIn(text(read(type.starts[place] ?? 0, type.starts[place + 1] ?? 0)))
-      return parsed
+      const resource = parsed ?? objectIn(text(read(type.starts[place] ?? 0, type.starts[place + 1] ?? 0)))
+      if (!isOfAll) parsed = resource
+      return resource
     },
   }
   return [definition]

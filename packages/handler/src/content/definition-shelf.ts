@@ -1,6 +1,7 @@
 import type { Definition } from 'fhir-ops/content'
 import type { OperationContext } from 'fhir-ops/context'
 import { stringAt, type JsonObject } from 'fhir-ops/internal/json'
+import type { SearchParameters } from 'fhir-ops/search'
 import {
   isResourceId,
   type Indexer,
@@ -14,6 +15,7 @@ import {
 import { createPace, type Pace } from 'fhir-ops/internal/context'
 import { cursorParts, puttingResource } from 'fhir-ops/internal/storage'
 import { memoryStorage } from 'fhir-ops/memory'
+import { headParameters, headsOf, type HeadParameters } from './definition-heads.js'
 
 /** Types that can have definitions besides stored resources. */
 export const DEFINITION_TYPES: ReadonlySet<string> = new Set([
@@ -52,13 +54,16 @@ export interface Shelf {
 interface Making {
   readonly ctx: OperationContext
   readonly indexer: Indexer
+  /** The parameters by which the indexer makes its entries, where they are known. */
+  readonly parameters?: SearchParameters | undefined
   /** The date of definitions that have none, as an instant. */
   readonly startedAt: string
 }
 
 /** Creates the shelf of a service. The definitions of a type are listed when first needed, and again after they have changed. */
-export function createDefinitionShelf({ ctx, indexer, startedAt }: Making): DefinitionShelf {
+export function createDefinitionShelf(making: Making): DefinitionShelf {
   const made = new Map<string, { readonly revision: string; readonly shelf: Promise<Shelf | undefined> }>()
+  const { ctx } = making
   const layers = ctx.definitions ?? []
   const imported = importedSystems(ctx)
   const revisionOf = async (type: string): Promise<string> => {
@@ -69,7 +74,7 @@ export function createDefinitionShelf({ ctx, indexer, startedAt }: Making): Defi
     const revision = await revisionOf(type)
     const known = made.get(type)
     if (known?.revision === revision) return known.shelf
-    const shelf = shelfOf({ ctx, indexer, startedAt }, type)
+    const shelf = shelfOf(making, type)
     made.set(type, { revision, shelf })
     // A failed attempt is repeated on the next call.
     shelf.catch(() => made.delete(type))
@@ -96,7 +101,7 @@ function importedSystems({ concepts }: OperationContext): () => Promise<readonly
   }
 }
 
-async function shelfOf({ ctx, indexer, startedAt }: Making, type: string): Promise<Shelf | undefined> {
+async function shelfOf({ ctx, indexer, parameters, startedAt }: Making, type: string): Promise<Shelf | undefined> {
   const ids = new Set<string>()
   const shelved: ShelvedDefinition[] = []
   for (const definition of await definitionsOf(ctx, type)) {
@@ -105,8 +110,11 @@ async function shelfOf({ ctx, indexer, startedAt }: Making, type: string): Promi
     shelved.push({ id, url: definition.url, source: definition })
   }
   if (ids.size === 0) return undefined
-  return { type, storage: shelfStorage(shelved, { type, scheduler: ctx.scheduler, indexer, startedAt }), ids: [...ids] }
+  const ofHeads = parameters === undefined ? NO_PARAMETERS : headParameters(parameters, type)
+  return { type, storage: shelfStorage(shelved, { type, scheduler: ctx.scheduler, indexer, ofHeads, startedAt }), ids: [...ids] }
 }
+
+const NO_PARAMETERS: HeadParameters = new Map()
 
 /** Resources are parsed when they are used. */
 async function definitionsOf(
@@ -154,24 +162,93 @@ interface ShelfStorageOptions {
   readonly type: string
   readonly scheduler: OperationContext['scheduler']
   readonly indexer: Indexer
+  /** The search parameters that find the same in the head of a definition; empty where that is not known. */
+  readonly ofHeads: HeadParameters
   /** Time at which the definitions count as stored, as an instant. */
   readonly startedAt: string
 }
 
 /**
  * A storage of definitions that can be read and searched. A definition is parsed and indexed when a query first asks for something it may match: doing
- * this for all definitions of a type takes half a second and tens of megabytes, and most queries name an id or a url, or want a page of all.
+ * this for all definitions of a type takes a second and tens of megabytes, and most queries name an id or a url, or want a page of all. What others ask
+ * for is mostly in the heads of definitions, which are parsed once, and indexed in a fraction of the time.
  */
 export function shelfStorage(
   definitions: readonly ShelvedDefinition[],
-  { type, scheduler, indexer, startedAt }: ShelfStorageOptions,
+  { type, scheduler, indexer, ofHeads, startedAt }: ShelfStorageOptions,
 ): Storage {
-  const storage = memoryStorage([], { now: () => new Date(startedAt), history: false })
-  const waiting = new Map(definitions.map((definition) => [definition.id, definition]))
+  const emptyStorage = (): Storage => memoryStorage([], { now: () => new Date(startedAt), history: false })
+  const storage = emptyStorage()
+  const { waiting, ready } = filling(storage, definitions, { type, scheduler, indexer })
   const byUrl = Map.groupBy(
     definitions.map(({ id, url }) => ({ id, url })),
     ({ url }) => url,
   )
+  const heads = headsOf(definitions, { type, scheduler, indexer, ofHeads, emptyStorage })
+  /** Returns the storage of all heads if it decides a query: without a condition on content, and in the order of ids, it tells nothing. */
+  const headsFor = (query: SearchQuery): Promise<Storage> | undefined => {
+    const isOfIds = (query.sort ?? []).length === 0 && testOfIds(query.where) !== undefined
+    return waiting.size === 0 || isOfIds ? undefined : heads(query)
+  }
+  const idsInOrder = definitions.map(({ id }) => id).toSorted()
+  const idsForPage = async (query: SearchQuery): Promise<readonly string[]> => {
+    const { where, sort = [], limit, after = '' } = query
+    const isAsked = testOfIds(where)
+    if (isAsked !== undefined && sort.length === 0 && limit !== undefined) {
+      const [last = ''] = cursorParts(after)
+      // One more tells that there is another page.
+      return idsInOrder.filter((id) => id > String(last) && isAsked(id)).slice(0, limit + 1)
+    }
+    return idsNamed(where) ?? (await idsByHeads(query)) ?? [...waiting.keys()]
+  }
+  const idsNamed = (where: Condition): readonly string[] | undefined =>
+    isOfOneResource(where) ? idsFor(where, (url) => byUrl.get(url)?.map(({ id }) => id) ?? []) : undefined
+  const idsByHeads = async (query: SearchQuery): Promise<readonly string[] | undefined> => {
+    const { limit, maxBytes: _whole, ...rest } = query
+    const found = limit === undefined ? undefined : await headsFor(query)
+    return (await found?.search({ ...rest, limit: (limit ?? 0) + 1 }))?.items.map(({ id }) => id)
+  }
+  return wrappedStorage({
+    capabilities: storage.capabilities,
+    history: undefined,
+    revision: undefined,
+    scan: undefined,
+    changes: undefined,
+    async read(asked, id) {
+      await ready([id])
+      return storage.read(asked, id)
+    },
+    async search(query) {
+      await ready(await idsForPage(query))
+      return storage.search(query)
+    },
+    async count(query) {
+      const isAsked = testOfIds(query.where)
+      if (isAsked !== undefined) return idsInOrder.filter(isAsked).length
+      const named = idsNamed(query.where)
+      const found = named === undefined ? await headsFor(query) : undefined
+      if (found !== undefined) return found.count(query)
+      await ready(named ?? [...waiting.keys()])
+      return storage.count(query)
+    },
+    write: (entries) => storage.write(entries),
+    close: () => storage.close(),
+  })
+}
+
+interface Filling {
+  /** The definitions that are not in the storage yet, by id. */
+  readonly waiting: ReadonlyMap<string, ShelvedDefinition>
+  /** Puts definitions into the storage, each once. */
+  readonly ready: (ids: Iterable<string>) => Promise<void>
+}
+
+function filling(
+  storage: Storage,
+  definitions: readonly ShelvedDefinition[],
+  { type, scheduler, indexer }: Pick<ShelfStorageOptions, 'type' | 'scheduler' | 'indexer'>,
+): Filling {
+  const waiting = new Map(definitions.map((definition) => [definition.id, definition]))
   const putting = new Map<string, Promise<void>>()
   const put = async (pace: Pace, { id, source: { resource } }: ShelvedDefinition): Promise<void> => {
     await storage.write([await pace.run(puttingResource({ type, id, source: resource }, indexer))])
@@ -190,39 +267,7 @@ export function shelfStorage(
       await work
     }
   }
-  const idsInOrder = definitions.map(({ id }) => id).toSorted()
-  const idsForPage = ({ where, sort = [], limit, after = '' }: SearchQuery): readonly string[] => {
-    const isAsked = testOfIds(where)
-    if (isAsked === undefined || sort.length > 0 || limit === undefined) return idsForAll(where)
-    const [last = ''] = cursorParts(after)
-    // One more tells that there is another page.
-    return idsInOrder.filter((id) => id > String(last) && isAsked(id)).slice(0, limit + 1)
-  }
-  const idsForAll = (where: Condition): readonly string[] =>
-    (isOfOneResource(where) ? idsFor(where, (url) => byUrl.get(url)?.map(({ id }) => id) ?? []) : undefined) ?? [...waiting.keys()]
-  return wrappedStorage({
-    capabilities: storage.capabilities,
-    history: undefined,
-    revision: undefined,
-    scan: undefined,
-    changes: undefined,
-    async read(asked, id) {
-      await ready([id])
-      return storage.read(asked, id)
-    },
-    async search(query) {
-      await ready(idsForPage(query))
-      return storage.search(query)
-    },
-    async count(query) {
-      const isAsked = testOfIds(query.where)
-      if (isAsked !== undefined) return idsInOrder.filter(isAsked).length
-      await ready(idsForAll(query.where))
-      return storage.count(query)
-    },
-    write: (entries) => storage.write(entries),
-    close: () => storage.close(),
-  })
+  return { waiting, ready }
 }
 
 /** Returns a condition on nothing but ids as a test; `undefined` for any other condition. */

@@ -3,6 +3,7 @@ import { memoryStorage } from 'fhir-ops/memory'
 import type { Condition, Indexer } from 'fhir-ops/storage'
 import { createScheduler, type Scheduler } from 'fhir-ops/internal/context'
 import { describe, expect, it } from 'vitest'
+import type { HeadParameters } from './definition-heads.js'
 import { shelfStorage } from './definition-shelf.js'
 
 const TYPE = 'ValueSet'
@@ -34,7 +35,13 @@ const listed: Condition = {
 }
 const below: Condition = { kind: 'entry', param: 'url', all: [{ field: 'value', op: 'prefix', operand: 'http://example.org/' }] }
 
-function shelf(scheduler: Scheduler = createScheduler()): {
+const NONE: HeadParameters = new Map()
+const NAME: HeadParameters = new Map([['name', ['ValueSet', 'name']]])
+
+function shelf(
+  scheduler: Scheduler = createScheduler(),
+  ofHeads = NONE,
+): {
   readonly storage: ReturnType<typeof shelfStorage>
   readonly read: readonly string[]
 } {
@@ -49,7 +56,7 @@ function shelf(scheduler: Scheduler = createScheduler()): {
       },
     },
   }))
-  const options = { type: TYPE, scheduler, indexer, startedAt: '2026-01-01T00:00:00Z' }
+  const options = { type: TYPE, scheduler, indexer, ofHeads, startedAt: '2026-01-01T00:00:00Z' }
   return { storage: shelfStorage(definitions, options), read }
 }
 
@@ -70,6 +77,35 @@ const QUESTIONS: readonly (readonly [string, Condition, number])[] = [
   ['a url of what refers to another one', and(url(0), replaces(is('name', 'Other'))), ALL],
   ['nothing', and(), ALL],
 ]
+
+describe('definitions whose heads have what is asked for', () => {
+  const sort = [{ param: 'name', field: 'value', descending: true }] as const
+  it.each([
+    ['a name', { where: is('name', 'Fifth'), limit: 50 }, 4],
+    ['a page by name', { where: is('name', 'Other'), limit: 3 }, 4],
+    ['the next page', { where: is('name', 'Other'), limit: 3, after: '["v12"]' }, 4],
+    ['a page without a name', { where: not(is('name', 'Fifth')), limit: 2 }, 3],
+    ['a page in an order', { where: and(), sort, limit: 2 }, 3],
+    ['a time', { where: { kind: 'lastUpdated', from: 0, to: 1 } as const, limit: 50 }, 0],
+    ['what others refer to', { where: and(is('name', 'Fifth'), replaces(is('name', 'Other'))) }, ALL],
+    ['what is not in heads', { where: is('replaces', 'none') }, ALL],
+  ])('by %s are parsed again only where they match', async (_, asked, most) => {
+    const query = { type: TYPE, ...asked }
+    const whole = memoryStorage(RESOURCES, { indexer, now: () => new Date('2026-01-01T00:00:00Z') })
+    const { storage, read } = shelf(createScheduler(), NAME)
+    const [counted, found, expected] = [await storage.count(query), await storage.search(query), await whole.search(query)]
+    expect(counted).toBe(await whole.count(query))
+    expect([found.items.map(({ id }) => id), found.next]).toEqual([expected.items.map(({ id }) => id), expected.next])
+    const again = read.filter((id, place) => read.indexOf(id) < place).length
+    expect(most === ALL ? read.length : again).toBe(most)
+  })
+
+  it('are parsed once for their heads, however many ask at once', async () => {
+    const { storage, read } = shelf(createScheduler(), NAME)
+    await Promise.all([1, 2, 3].map(async () => storage.count({ type: TYPE, where: is('name', 'Fifth') })))
+    expect(read).toHaveLength(ALL)
+  })
+})
 
 describe('definitions that are asked for', () => {
   it.each(QUESTIONS)('by %s are those that there are, and only what may be one is read', async (_, where, most) => {
