@@ -1,12 +1,10 @@
-import { calibration } from '../packages/bench/src/machine.js'
 import { collectGarbage } from './garbage.js'
+import { comparableMs, processorClock } from './processor-time.js'
 
 /** What one request may take of the heap beside what is stored. */
 export const MAX_HEAP: number = 320 * 1024 * 1024
-/** Processor time of the thread without a gap: what others have to wait, at worst, on a machine of `CALIBRATION_MS`. */
+/** Processor time of the thread without a gap: what others have to wait, at worst. */
 export const MAX_STRETCH_MS = 150
-/** What the fixed task of the bench takes on a machine for which the limit is meant. */
-const CALIBRATION_MS = 25
 
 /** What work took of the process. */
 export interface Taken {
@@ -18,13 +16,12 @@ export interface Taken {
 /** Does work to its end, and watches what it takes meanwhile. */
 export async function measuredWork<T>(work: () => Promise<T>): Promise<Taken & { readonly result: T }> {
   const [before, peak] = [heapBytes(), { heap: 0, stretchMs: 0 }]
-  let used = process.threadCpuUsage()
+  let stretchMs = processorClock()
   const note = (): void => {
-    const { user, system } = process.threadCpuUsage(used)
-    peak.stretchMs = Math.max(peak.stretchMs, (user + system) / 1_000)
+    peak.stretchMs = Math.max(peak.stretchMs, stretchMs())
     if (heapBytes() - before >= MAX_HEAP) collectGarbage()
     peak.heap = Math.max(peak.heap, heapBytes() - before)
-    used = process.threadCpuUsage()
+    stretchMs = processorClock()
   }
   const beat = setInterval(note)
   try {
@@ -38,14 +35,11 @@ export async function measuredWork<T>(work: () => Promise<T>): Promise<Taken & {
 
 const ROUNDS = 5
 
-/**
- * What a busy host adds to one round it does not add to each: work that took too long is measured some more times, and then compared with a task that is as
- * much longer on a slower machine.
- */
+/** What a busy host adds to one round it does not add to each: work that took too long is measured some more times, and then as `comparableMs`. */
 export async function leastStretch(work: () => Promise<unknown>, first: number): Promise<number> {
   let least = first
   for (let round = 1; round < ROUNDS && least >= MAX_STRETCH_MS; round++) least = Math.min(least, (await measuredWork(work)).stretchMs)
-  return least < MAX_STRETCH_MS ? least : least / Math.max(1, calibration() / CALIBRATION_MS)
+  return comparableMs(least, MAX_STRETCH_MS)
 }
 
 function heapBytes(): number {

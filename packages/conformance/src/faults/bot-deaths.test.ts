@@ -2,6 +2,7 @@ import { openBotSandbox } from '@fhir-ops/bot-sandbox'
 import { createBots } from 'fhir-ops/execute'
 import { expect, test } from 'vitest'
 import { rounds } from '../../../../test/effort.js'
+import { comparableMs } from '../../../../test/processor-time.js'
 import { wholeService } from '../security/service.js'
 
 /** Uses up the memory of its engine, which takes the thread with it. */
@@ -30,6 +31,7 @@ test('a bot that takes its thread with it is 422 for its caller, within a second
     workMs.push((user + system) / 1_000)
   }
   // Other tests of this process work at the same time now and then.
-  expect(workMs.toSorted((a, b) => a - b)[Math.floor(DEATHS / 2)]).toBeLessThan(1_000)
+  const median = workMs.toSorted((a, b) => a - b)[Math.floor(DEATHS / 2)] ?? Infinity
+  expect(comparableMs(median, 1_000)).toBeLessThan(1_000)
   await Promise.all([runtime.close(), close()])
 })

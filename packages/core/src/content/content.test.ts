@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { comparableMs, processorClock } from '../../../../test/processor-time.js'
 import {
   canonicalOf,
   compareVersions,
@@ -54,11 +55,11 @@ describe('compareVersions', () => {
 describe('contentView', () => {
   test('a request may bring very many versions of one canonical', async () => {
     const versions = Array.from({ length: 50_000 }, (_, i) => valueSet('u', `1.${i}`))
-    const start = performance.now()
+    const ms = processorClock()
     const view = contentView([requestLayer(versions)])
     expect((await view.resolve('ValueSet', 'u'))?.version).toBe('1.49999')
     // Some fifty milliseconds; a list that is copied for each version took thirty seconds.
-    expect(performance.now() - start).toBeLessThan(5_000)
+    expect(comparableMs(ms(), 5_000)).toBeLessThan(5_000)
   })
 
   test('an upper layer hides the same url and version of a lower one', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { comparableMs, processorClock } from '../../../../test/processor-time.js'
 import type { OperationContext } from '../context/index.js'
 import { searchCodes } from '../expand/index.js'
 import type { JsonObject } from '../json/index.js'
@@ -118,9 +119,9 @@ describe('Measures that cannot be evaluated', () => {
     const chain = Array.from({ length: 500 }, (_, n) =>
       population('a', 'Patient', { id: `p${n}`, extension: [{ url, valueString: `p${n + 1}` }] }),
     )
-    const start = performance.now()
+    const ms = processorClock()
     expect(await countsOf(measure([{ population: chain }]))).toHaveLength(500)
-    expect(performance.now() - start).toBeLessThan(5_000)
+    expect(comparableMs(ms(), 5_000)).toBeLessThan(5_000)
   })
 
   test('without search parameters, queries are refused', async () => {
