@@ -8,7 +8,7 @@ import {
   type DescriptionFilter,
   type MemberFilter,
 } from '../ecl/index.js'
-import { addBit, emptyBits, bitmapOf } from 'fhir-ops/internal/bits'
+import { addBit, emptyBits, bitmapOf, type Bits } from 'fhir-ops/internal/bits'
 import { bitmapFrom, members, type Bitmap } from 'fhir-ops/terminology'
 import type { Work } from 'fhir-ops/internal/work'
 import type { SnomedIndex } from '../release/snomed-index.js'
@@ -113,27 +113,37 @@ export function conceptsIn({ index, selected }: FilterScope, list: ConceptList):
  *
  * @param parts Number of comparisons that a test of one candidate may take.
  */
-export function* tested(candidates: Bitmap, accept: (concept: number) => boolean, parts: number = 1): Work<Bitmap> {
-  const words = emptyBits(candidates.limit)
-  const visit = (concept: number): void => {
-    if (accept(concept)) addBit(words, concept)
+export function tested(candidates: Bitmap, accept: (concept: number) => boolean, parts: number = 1): Work<Bitmap> {
+  const add = (concept: number, found: Bits): void => {
+    if (accept(concept)) addBit(found, concept)
   }
-  yield* eachMember(candidates, visit, Math.max(1, Math.min(STEPS, Math.floor(COMPARISONS / parts))))
-  return bitmapOf(words, candidates.limit)
+  const between = Math.max(1, Math.min(STEPS, Math.floor(COMPARISONS / parts)))
+  return collected(members(candidates), add, { size: candidates.limit, between })
 }
 
-/** Members between two pauses. */
+/** Items between two pauses. */
 const STEPS = 128
 /** Comparisons between two pauses. */
 const COMPARISONS = 12_800
 
-/** Visits the members of a set, with pauses. */
-export function* eachMember(concepts: Bitmap, visit: (concept: number) => void, membersBetween: number = STEPS): Work<void> {
+/** Visits items, with pauses. */
+export function* visited<T>(items: Iterable<T>, visit: (item: T) => void, between: number = STEPS): Work<void> {
   let steps = 0
-  for (const concept of members(concepts)) {
-    if (steps++ % membersBetween === 0) yield
-    visit(concept)
+  for (const item of items) {
+    if (steps++ % between === 0) yield
+    visit(item)
   }
+}
+
+/** Returns the concepts that `add` adds for the items, with pauses. @param options Number of all concepts, and of items between two pauses. */
+export function* collected<T>(
+  items: Iterable<T>,
+  add: (item: T, found: Bits) => void,
+  { size, between }: { readonly size: number; readonly between?: number },
+): Work<Bitmap> {
+  const found = emptyBits(size)
+  yield* visited(items, (item) => add(item, found), between)
+  return bitmapOf(found, size)
 }
 
 /** Identifier schemes by alias. @see https://docs.snomed.org/implementation-guides/loinc-implementation-guide */

@@ -1,4 +1,4 @@
-import { addBit, ascendingBitmap, bitmapOf, emptyBitmap, emptyBits } from 'fhir-ops/internal/bits'
+import { addBit, ascendingBitmap, bitmapOf, emptyBitmap, emptyBits, type Bits } from 'fhir-ops/internal/bits'
 import { mapped, type Work } from 'fhir-ops/internal/work'
 import { and, andNot, members, or, type Bitmap } from 'fhir-ops/terminology'
 import {
@@ -12,13 +12,14 @@ import {
 } from '../ecl/index.js'
 import { isBelowConcept, type NormalForm } from '../expression/expression.js'
 import { isConcrete } from '../release/section-reader.js'
+import type { RefsetRow } from '../release/refset-table.js'
 import type { SnomedIndex } from '../release/snomed-index.js'
 import { SCT } from '../sctid.js'
 import { componentTest, withDescription } from './description-filter.js'
 import {
+  collected,
   conceptOf,
   conceptsIn,
-  eachMember,
   identifiedConcept,
   rowsOf,
   tested,
@@ -27,7 +28,7 @@ import {
   type EclScope,
   type FilterScope,
 } from './ecl-scope.js'
-import { eachRow, membersOfRefsets } from './member-of.js'
+import { membersOfRefsets, ROWS_BETWEEN } from './member-of.js'
 import { refinementTest } from './refinement-test.js'
 
 /**
@@ -93,16 +94,15 @@ function* dotted(scope: EclScope, { focus, attributes }: Extract<Constraint, { k
   return concepts
 }
 
-function* valuesOf({ index }: EclScope, concepts: Bitmap, types: Bitmap): Work<Bitmap> {
-  const words = emptyBits(index.size)
-  yield* eachMember(concepts, (concept) => {
+function valuesOf({ index }: EclScope, concepts: Bitmap, types: Bitmap): Work<Bitmap> {
+  const addValues = (concept: number, found: Bits): void => {
     const { rows, from, to } = rowsOf(index, concept)
     for (let row = from; row < to; row++) {
       const value = rows.values[row] ?? 0
-      if (types.has(rows.types[row] ?? 0) && !isConcrete(value)) addBit(words, value)
+      if (types.has(rows.types[row] ?? 0) && !isConcrete(value)) addBit(found, value)
     }
-  })
-  return bitmapOf(words, index.size)
+  }
+  return collected(members(concepts), addValues, index)
 }
 
 function* subConstraint(scope: EclScope, sub: SubConstraint): Work<Bitmap> {
@@ -157,7 +157,10 @@ const PROFILES = {
 /** Adds the inactive concepts whose historical associations refer to one of the concepts. */
 function* withHistory(scope: EclScope, history: History, concepts: Bitmap): Work<Bitmap> {
   let found = concepts
-  for (const refset of yield* refsetsOf(scope, history)) found = or(found, yield* associated(scope, refset, concepts))
+  for (const refset of yield* refsetsOf(scope, history)) {
+    yield
+    found = or(found, yield* associated(scope, refset, concepts))
+  }
   return found
 }
 
@@ -168,17 +171,14 @@ function* refsetsOf({ index, evaluate }: EclScope, history: History): Work<reado
   return top === undefined ? [] : Array.from(members(index.within(top)), (concept) => index.id(concept))
 }
 
-function* associated({ index }: EclScope, refset: string, concepts: Bitmap): Work<Bitmap> {
-  yield
+function associated({ index }: EclScope, refset: string, concepts: Bitmap): Work<Bitmap> {
   const place = index.refsets.find(refset)?.fields.indexOf('targetComponentId') ?? -1
-  if (place < 0) return emptyBitmap(index.size)
-  const words = emptyBits(index.size)
-  yield* eachRow(index.refsets.rows(refset), (row) => {
+  const addComponent = (row: RefsetRow, found: Bits): void => {
     const concept = index.ids.find(row.referencedComponentId)
     if (concept === undefined || !row.active) return
-    if (concepts.has(index.ids.find(row.fields[place] ?? '') ?? index.size)) addBit(words, concept)
-  })
-  return bitmapOf(words, index.size)
+    if (concepts.has(index.ids.find(row.fields[place] ?? '') ?? index.size)) addBit(found, concept)
+  }
+  return collected(place < 0 ? [] : index.refsets.rows(refset), addComponent, { size: index.size, between: ROWS_BETWEEN })
 }
 
 /**
@@ -276,10 +276,9 @@ function ancestors(index: SnomedIndex, concepts: Bitmap): Work<Bitmap> {
   return neighbours(concepts, (concept) => index.ancestors(concept))
 }
 
-function* neighbours(concepts: Bitmap, of: (concept: number) => Iterable<number>): Work<Bitmap> {
-  const words = emptyBits(concepts.limit)
-  yield* eachMember(concepts, (concept) => {
-    for (const other of of(concept)) addBit(words, other)
-  })
-  return bitmapOf(words, concepts.limit)
+function neighbours(concepts: Bitmap, of: (concept: number) => Iterable<number>): Work<Bitmap> {
+  const addAll = (concept: number, found: Bits): void => {
+    for (const other of of(concept)) addBit(found, other)
+  }
+  return collected(members(concepts), addAll, { size: concepts.limit })
 }

@@ -1,9 +1,9 @@
 import { type MemberOf, type SubConstraint, EclError, type MemberFieldFilter, type MemberFilter } from '../ecl/index.js'
-import { addBit, emptyBits, emptyBitmap, bitmapOf } from 'fhir-ops/internal/bits'
+import { addBit, emptyBitmap, type Bits } from 'fhir-ops/internal/bits'
 import { or, type Bitmap } from 'fhir-ops/terminology'
 import type { Work } from 'fhir-ops/internal/work'
 import type { RefsetHeader } from '../release/header.js'
-import { testsOf, type EclScope, type FilterScope } from './ecl-scope.js'
+import { collected, testsOf, visited, type EclScope, type FilterScope } from './ecl-scope.js'
 import type { RefsetRow } from '../release/refset-table.js'
 import { textTest } from './refinement-test.js'
 import { termTest } from './search-terms.js'
@@ -26,15 +26,14 @@ function* membersOf(scope: EclScope, refset: RefsetHeader, { memberOf, memberFil
   const fields = fieldsOf(refset, memberOf?.fields ?? [])
   if (memberFilters.length === 0 && fields.every((field) => field === COMPONENT)) return refsets.members(refset.id)
   const rows = yield* rowsForAny(scope, refset, memberFilters)
-  const words = emptyBits(size)
-  for (const field of fields) {
-    const read = fieldOf(refset, field, memberOf?.at ?? 0)
-    yield* eachRow(rows, (row) => {
+  const reads = fields.map((field) => fieldOf(refset, field, memberOf?.at ?? 0))
+  const addFields = (row: RefsetRow, found: Bits): void => {
+    for (const read of reads) {
       const concept = ids.find(read(row))
-      if (concept !== undefined) addBit(words, concept)
-    })
+      if (concept !== undefined) addBit(found, concept)
+    }
   }
-  return bitmapOf(words, size)
+  return yield* collected(rows, addFields, { size, between: ROWS_BETWEEN })
 }
 
 function fieldsOf(refset: RefsetHeader, asked: MemberOf['fields']): readonly string[] {
@@ -63,22 +62,15 @@ function* memberRows(scope: EclScope, refset: RefsetHeader, filters: readonly Me
   const tests = yield* testsOf(scope, filters, (known, filter) => memberTest(known, refset, filter))
   const speaksOfActive = filters.some(({ kind }) => kind === 'active')
   const found: RefsetRow[] = []
-  yield* eachRow(scope.index.refsets.rows(refset.id), (row) => {
+  const add = (row: RefsetRow): void => {
     if ((speaksOfActive || row.active) && tests.every((test) => test(row))) found.push(row)
-  })
+  }
+  yield* visited(scope.index.refsets.rows(refset.id), add, ROWS_BETWEEN)
   return found
 }
 
-const STEPS = 64
-
-/** Visits rows, with pauses. */
-export function* eachRow(rows: Iterable<RefsetRow>, visit: (row: RefsetRow) => void): Work<void> {
-  let steps = 0
-  for (const row of rows) {
-    if (steps++ % STEPS === 0) yield
-    visit(row)
-  }
-}
+/** Rows between two pauses. */
+export const ROWS_BETWEEN = 64
 
 /** Name of the field with the members. */
 export const COMPONENT = 'referencedComponentId'

@@ -1,9 +1,9 @@
-import { addBit, emptyBits, testedBitmap, bitmapOf } from 'fhir-ops/internal/bits'
-import { and, andNot, or, type Bitmap } from 'fhir-ops/terminology'
+import { addBit, testedBitmap, type Bits } from 'fhir-ops/internal/bits'
+import { and, andNot, members, or, type Bitmap } from 'fhir-ops/terminology'
 import { mapped, type Work } from 'fhir-ops/internal/work'
 import type { Attribute, Cardinality, Refinement, AttributeValue, Comparison } from '../ecl/index.js'
 import { isConcrete, CONCRETE } from '../release/section-reader.js'
-import { eachMember, type EclScope, rowsOf, type RowRange } from './ecl-scope.js'
+import { collected, type EclScope, rowsOf, type RowRange, visited } from './ecl-scope.js'
 import { termTest, wordCount } from './search-terms.js'
 
 /** A refinement, prepared for testing. */
@@ -52,16 +52,11 @@ function* attributeRefinement(scope: EclScope, attribute: Attribute): Work<Refin
 
 function candidatesOf({ index }: EclScope, { values }: AttributeTest): Pick<RefinementTest, 'candidates'> {
   if (values === undefined) return {}
-  return {
-    *candidates() {
-      const { start, items } = index.attributes().users
-      const words = emptyBits(index.size)
-      yield* eachMember(values, (value) => {
-        for (let i = start[value] ?? 0; i < (start[value + 1] ?? 0); i++) addBit(words, items[i] ?? 0)
-      })
-      return bitmapOf(words, index.size)
-    },
+  const { start, items } = index.attributes().users
+  const addUsers = (value: number, found: Bits): void => {
+    for (let i = start[value] ?? 0; i < (start[value + 1] ?? 0); i++) addBit(found, items[i] ?? 0)
   }
+  return { candidates: () => collected(members(values), addUsers, index) }
 }
 
 /** Prepares a reversed attribute: counts the concepts selected by the value that have the tested concept as their attribute value. */
@@ -72,7 +67,7 @@ function* reverseRefinement(scope: EclScope, { cardinality, name, value }: Attri
   const selected = yield* scope.evaluate(value.constraint)
   const counts = new Uint32Array(index.size)
   const seen = new Uint32Array(index.size)
-  yield* eachMember(value.comparison === '=' ? selected : andNot(index.all(), selected), (source) => {
+  const countTargets = (source: number): void => {
     const { rows, from, to } = rowsOf(index, source)
     for (let row = from; row < to; row++) {
       const target = rows.values[row] ?? 0
@@ -81,7 +76,8 @@ function* reverseRefinement(scope: EclScope, { cardinality, name, value }: Attri
       seen[target] = source + 1
       counts[target] = (counts[target] ?? 0) + 1
     }
-  })
+  }
+  yield* visited(members(value.comparison === '=' ? selected : andNot(index.all(), selected)), countTargets)
   // A set fits into memory, whereas thousands of lists of counts would not.
   const fitting = yield* testedBitmap(index.size, (concept) => fits(counts[concept] ?? 0, cardinality))
   return {
