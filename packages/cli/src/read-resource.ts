@@ -20,8 +20,8 @@ export async function readResource(path: string, io: Pick<Io, 'stdin'>): Promise
 /** Reads the resources of a file: one in JSON, one per line in NDJSON, or the definitions of a package. From standard input, JSON or NDJSON. Throws as `readResource`. */
 export async function readResources(path: string, io: Pick<Io, 'stdin'>): Promise<readonly JsonObject[]> {
   const resources: JsonObject[] = []
-  if (path === STANDARD_INPUT) for await (const sources of sourcesOfInput(io)) resources.push(...sources.map(resourceOf))
-  else for await (const source of sourcesIn(path)) resources.push(resourceOf(source))
+  const sources = path === STANDARD_INPUT ? sourcesOfInput(io) : sourcesIn(path)
+  for await (const source of sources) resources.push(resourceOf(source))
   return resources
 }
 

@@ -66,8 +66,12 @@ export async function filesIn(paths: readonly string[]): Promise<readonly Source
  * `.ndjson` and `.ndjson.gz` are streamed line by line; `.json` and `.json.gz` contain one resource each; of a FHIR package (`.tgz`, `.tar.gz`),
  * only the definitions are read.
  */
-export async function* sourcesIn(path: string): AsyncGenerator<Source> {
-  for await (const sources of sourceListsIn(path)) yield* sources
+export function sourcesIn(path: string): AsyncGenerator<Source> {
+  return eachOf(sourceListsIn(path))
+}
+
+async function* eachOf(lists: AsyncIterable<readonly Source[]>): AsyncGenerator<Source> {
+  for await (const sources of lists) yield* sources
 }
 
 /** As `sourcesIn`, in lists as they are read, because awaiting each line would take longer than parsing it. */
@@ -177,8 +181,12 @@ export function isStandardInput(paths: readonly string[]): boolean {
   return paths.length === 0 || paths[0] === STANDARD_INPUT
 }
 
-/** Reads the resources of standard input, in lists as they are read: NDJSON if the first line is JSON by itself, else a single resource. */
-export async function* sourcesOfInput({ stdin, stdinPieces }: Pick<Io, 'stdin' | 'stdinPieces'>): AsyncGenerator<readonly Source[]> {
+/** Reads the resources of standard input: NDJSON if the first line is JSON by itself, else a single resource. */
+export function sourcesOfInput(io: Pick<Io, 'stdin' | 'stdinPieces'>): AsyncGenerator<Source> {
+  return eachOf(sourceListsOfInput(io))
+}
+
+async function* sourceListsOfInput({ stdin, stdinPieces }: Pick<Io, 'stdin' | 'stdinPieces'>): AsyncGenerator<readonly Source[]> {
   const pieces = stdinPieces?.() ?? Readable.from([await stdin()])
   const whole: string[] = []
   let isNdjson: boolean | undefined
@@ -305,7 +313,7 @@ export function readingOf(files: readonly SourceFile[]): Reading {
 
 /** Starts to read standard input. */
 export function readingInput(io: Pick<Io, 'stdin' | 'stdinPieces'>): Reading {
-  return readingAll([{ bytes: 0, entries: () => withEntries(sourcesOfInput(io)) }])
+  return readingAll([{ bytes: 0, entries: () => withEntries(sourceListsOfInput(io)) }])
 }
 
 /** A part of the input, which is read completely before the next. */

@@ -24,14 +24,10 @@ export interface Inputs {
  * @throws {OperationError} `parameter-value` if there is no file for a path, and for `-` together with other paths.
  */
 export async function inputsAt(paths: readonly string[], io: Io): Promise<Inputs> {
-  if (isStandardInput(paths)) return { sources: () => fromStandardInput(io), bytes: 0, shareAt: () => undefined }
+  if (isStandardInput(paths)) return { sources: () => sourcesOfInput(io), bytes: 0, shareAt: () => undefined }
   const named = await Promise.all(paths.map(async (path) => ({ path, files: await filesIn([path]) })))
   const files = named.flatMap((one) => one.files)
   return { sources: () => fromFiles(named), bytes: files.reduce((sum, file) => sum + textBytes(file), 0), shareAt: shareOf(files) }
-}
-
-async function* fromStandardInput(io: Io): AsyncGenerator<Source> {
-  for await (const sources of sourcesOfInput(io)) yield* sources
 }
 
 async function* fromFiles(named: readonly { readonly path: string; readonly files: readonly SourceFile[] }[]): AsyncGenerator<Source> {

@@ -43,8 +43,12 @@ function* container(reading: Reading, start: number): Work<Found> {
   do {
     yield
     const end = endOfRun(text, at + 1, at + piece)
-    if (end === undefined) at = yield* made.addLong(reading, afterSpace(text, at + 1))
-    else {
+    if (end === undefined) {
+      const member = made.memberAt(text, afterSpace(text, at + 1))
+      const found = yield* longValue(reading, member.value)
+      made.add(member.name, found.value)
+      at = afterSpace(text, found.end)
+    } else {
       made.addRun(text.slice(at + 1, end))
       at = end
     }
@@ -58,8 +62,16 @@ interface GrowingContainer {
   readonly closing: string
   /** Adds short members. @param members Text of members with commas between them. */
   addRun(members: string): void
-  /** Adds a long member. @returns Index of the character after it. */
-  addLong(reading: Reading, at: number): Work<number>
+  /** Reads the name of a long member, the colon, and the space after it. */
+  memberAt(text: string, at: number): MemberStart
+  add(name: string, value: unknown): void
+}
+
+interface MemberStart {
+  /** Empty for an item of a list. */
+  readonly name: string
+  /** Index of the value. */
+  readonly value: number
 }
 
 function newList(): GrowingContainer {
@@ -72,11 +84,8 @@ function newList(): GrowingContainer {
       if (!Array.isArray(items) || items.length === 0) throw new SyntaxError('An item is missing.')
       for (const item of items) value.push(item)
     },
-    *addLong(reading, at) {
-      const found = yield* longValue(reading, at)
-      value.push(found.value)
-      return afterSpace(reading.text, found.end)
-    },
+    memberAt: (_, at) => ({ name: '', value: at }),
+    add: (_, item) => void value.push(item),
   }
 }
 
@@ -95,15 +104,13 @@ function newObject(): GrowingContainer {
       if (entries.length === 0) throw new SyntaxError('A member is missing.')
       for (const [name, member] of entries) add(name, member)
     },
-    *addLong(reading, at) {
-      const { text } = reading
+    memberAt(text, at) {
       const afterName = stringEnd(text, at) + 1
       const colon = afterSpace(text, afterName)
       if (text[at] !== '"' || text[colon] !== ':') throw new SyntaxError('A name is missing.')
-      const found = yield* longValue(reading, afterSpace(text, colon + 1))
-      add(String(parsed(text.slice(at, afterName))), found.value)
-      return afterSpace(text, found.end)
+      return { name: String(parsed(text.slice(at, afterName))), value: afterSpace(text, colon + 1) }
     },
+    add,
   }
 }
 

@@ -170,6 +170,6 @@ export function* followed(tables: Tables, { type, where }: Pick<SearchQuery, 'ty
   }
 }
 
-function* caughtUp(tables: Tables, reference: Reference): Work<void> {
-  yield* linksOf(tables, reference)?.catchUp() ?? []
+function caughtUp(tables: Tables, reference: Reference): Iterable<void> {
+  return linksOf(tables, reference)?.catchUp() ?? []
 }

@@ -219,26 +219,20 @@ type Relatives = (index: SnomedIndex, concepts: Bitmap) => Work<Bitmap>
 /** The set that each hierarchy operator makes of a set of concepts. */
 const RELATIVES: ReadonlyMap<HierarchyOperator, Relatives> = new Map<HierarchyOperator, Relatives>([
   ['<', descendants],
-  ['<<', andSelf(descendants)],
+  ['<<', joinedToSelf(descendants, or)],
   ['<!', children],
-  ['<<!', andSelf(children)],
+  ['<<!', joinedToSelf(children, or)],
   ['>', ancestors],
-  ['>>', andSelf(ancestors)],
+  ['>>', joinedToSelf(ancestors, or)],
   ['>!', parents],
-  ['>>!', andSelf(parents)],
-  ['top', without(descendants)],
-  ['bottom', without(ancestors)],
+  ['>>!', joinedToSelf(parents, or)],
+  ['top', joinedToSelf(descendants, andNot)],
+  ['bottom', joinedToSelf(ancestors, andNot)],
 ])
 
-function andSelf(relatives: Relatives): Relatives {
+function joinedToSelf(relatives: Relatives, join: (self: Bitmap, relatives: Bitmap) => Bitmap): Relatives {
   return function* (index, concepts) {
-    return or(concepts, yield* relatives(index, concepts))
-  }
-}
-
-function without(relatives: Relatives): Relatives {
-  return function* (index, concepts) {
-    return andNot(concepts, yield* relatives(index, concepts))
+    return join(concepts, yield* relatives(index, concepts))
   }
 }
 

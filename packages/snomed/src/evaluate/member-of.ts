@@ -46,7 +46,7 @@ function* rowsForAny(
   scope: EclScope,
   refset: RefsetHeader,
   [first = [], ...others]: SubConstraint['memberFilters'],
-): ReturnType<typeof memberRows> {
+): Work<readonly RefsetRow[]> {
   let rows = yield* memberRows(scope, refset, first)
   for (const filters of others) {
     const components = new Set((yield* memberRows(scope, refset, filters)).map((row) => row.referencedComponentId))

@@ -43,8 +43,8 @@ export function* compileProfile(definition: JsonObject, model: TypeModel, rules:
     demandsOf: (rule) => rules.filter(({ appliesTo }) => appliesTo(rule, model)).map(({ name }) => name),
   }
   const extension = type === 'Extension' && !isBase ? extensionRule(definition, elements) : undefined
-  const obstacle =
-    isBase || snapshot.length > 0 ? undefined : (baseObstacle(model, type, parent) ?? (yield* strayElement(model, type, elements)))
+  const isApplied = !isBase && snapshot.length === 0
+  const obstacle = isApplied ? (baseObstacle(model, type, parent) ?? strayElement(yield* unknownPath(model, type, elements))) : undefined
   return {
     canonical,
     url,
@@ -67,8 +67,7 @@ function baseObstacle(model: TypeModel, type: string, base: string | undefined):
   return `it is a profile on ${type}, but derived from ${other}`
 }
 
-function* strayElement(model: TypeModel, type: string, elements: readonly JsonObject[]): Work<string | undefined> {
-  const path = yield* unknownPath(model, type, elements)
+function strayElement(path: string | undefined): string | undefined {
   return path === undefined ? undefined : `there is no element ${quoted(path)}`
 }
 
