@@ -42,9 +42,6 @@ export interface Setup {
   readonly context?: Omit<ContextOptions, 'storage'>
 }
 
-/** The first patch of a service that validates compiles profiles, which takes seconds where many tests run. */
-const LIMITS = { operationTimeoutMs: 60_000 }
-
 /** Starts a server that knows `Patient/one`. */
 export async function patchedService({ beforeWrite, context = { search: { parameters } } }: Setup = {}): Promise<PatchedService> {
   const kept = memoryStorage()
@@ -56,7 +53,7 @@ export async function patchedService({ beforeWrite, context = { search: { parame
       return kept.write(entries)
     },
   }
-  const running: RunningServer = await startServer({ storage, context: createContext({ limits: LIMITS, ...context, storage }) })
+  const running: RunningServer = await startServer({ storage, context: createContext({ ...context, storage }) })
   const ask: PatchedService['ask'] = (method, path, { text, type = JSON_PATCH, headers, token = running.token } = {}) => {
     const all = { authorization: `Bearer ${token}`, 'content-type': type, ...headers }
     return send(`${running.base}/fhir/R4${path}`, { method, headers: all, ...(text !== undefined && { body: text }) })

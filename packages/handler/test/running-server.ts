@@ -1,6 +1,6 @@
 import { createServer, request, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createContext } from 'fhir-ops/context'
+import { createContext, type OperationContext } from 'fhir-ops/context'
 import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
 import { createSessions, type AuditEvent, type Sessions } from 'fhir-ops/sessions'
 import type { Storage } from 'fhir-ops/storage'
@@ -37,9 +37,17 @@ export interface ServerSetup extends Partial<HandlerOptions> {
   readonly storage?: Storage
 }
 
+const DEFAULT_TIMEOUT_MS = 5_000
+
+/** Raises the default time limit, which a first validation may exceed where many tests run at the same time. A limit of a test's own stays. */
+function unhurried(context: OperationContext): OperationContext {
+  const { limits } = context
+  return limits.operationTimeoutMs === DEFAULT_TIMEOUT_MS ? { ...context, limits: { ...limits, operationTimeoutMs: 60_000 } } : context
+}
+
 /** Starts a handler over memory on a free port of the loopback interface. */
 export async function startServer(setup: ServerSetup = {}): Promise<RunningServer> {
-  const { storage = memoryStorage(), ...options } = setup
+  const { storage = memoryStorage(), context = createContext({ storage }), ...options } = setup
   const audit: AuditEvent[] = []
   const logs: LogEntry[] = []
   const sessions = options.sessions ?? createSessions({ store: memorySessionStore(), onAudit: (event) => void audit.push(event) })
@@ -48,7 +56,7 @@ export async function startServer(setup: ServerSetup = {}): Promise<RunningServe
   const { port } = server.address() as AddressInfo
   const base = `http://127.0.0.1:${port}`
   const handler = createHandler({
-    context: createContext({ storage }),
+    context: unhurried(context),
     baseUrl: base,
     defaultPolicy: 'deny',
     log: (entry) => void logs.push(entry),
