@@ -442,3 +442,51 @@ describe('a value set', () => {
     expect(parameters.filter(({ name }) => name === 'used-valueset').map(({ value }) => value)).toEqual([`${vs('cats')}|2.0.0`])
   })
 })
+
+describe('what no engine knows is refused by its place', () => {
+  const modifierExtension = [{ url: 'http://example.org/changes-meaning', valueBoolean: true }]
+  const include = (members: JsonObject = {}): JsonObject => ({ include: [{ system: cs('own'), ...members }] })
+  const own = (members: JsonObject = {}, concept: JsonObject = {}): JsonObject => codeSystem('own', [{ code: 'x', ...concept }], members)
+  const supplement = codeSystem('more', [], { content: 'supplement', supplements: cs('own'), modifierExtension })
+  const filter = [{ property: 'concept', op: 'is-a', value: 'x', modifierExtension }]
+  it.each([
+    ['ValueSet.modifierExtension', [own(), valueSet('v', include(), { modifierExtension })]],
+    ['ValueSet.implicitRules', [own(), valueSet('v', include(), { implicitRules: 'http://example.org/rules' })]],
+    ['ValueSet.compose.modifierExtension', [own(), valueSet('v', { ...include(), modifierExtension })]],
+    ['ValueSet.compose.include[0].modifierExtension', [own(), valueSet('v', include({ modifierExtension }))]],
+    ['ValueSet.compose.include[0].filter[0].modifierExtension', [own(), valueSet('v', include({ filter }))]],
+    [
+      'ValueSet.compose.include[0].concept[1].modifierExtension',
+      [own(), valueSet('v', include({ concept: [{ code: 'x' }, { code: 'x', modifierExtension }] }))],
+    ],
+    ['CodeSystem.modifierExtension', [own({ modifierExtension }), valueSet('v', include())]],
+    ['CodeSystem.implicitRules', [own({ implicitRules: 'http://example.org/rules' }), valueSet('v', include())]],
+    ['CodeSystem.concept.modifierExtension', [own({}, { modifierExtension }), valueSet('v', include())]],
+  ])('%s', async (place, resources) => {
+    const refused = { code: 'not-supported', expression: [place] }
+    const asked = { url: vs('v'), coding: { system: cs('own'), code: 'x' } }
+    await expect(expand(contextOf(...resources), { url: vs('v') })).rejects.toMatchObject(refused)
+    await expect(validateCode(contextOf(...resources), asked)).rejects.toMatchObject(refused)
+  })
+
+  it('in a supplement that is used', async () => {
+    const resources = contextOf(own(), supplement, valueSet('v', include()))
+    expect((await expand(resources, { url: vs('v') })).total).toBe(1)
+    const used = expand(resources, { url: vs('v'), useSupplement: [cs('more')] })
+    await expect(used).rejects.toMatchObject({ code: 'not-supported', expression: ['CodeSystem.modifierExtension'] })
+  })
+
+  it('but for rules about operators of later releases', async () => {
+    const implicitRules = 'https://hl7.org/fhir/implicit-rules/omitted-mandatory-interversion-code'
+    expect((await expand(contextOf(own(), valueSet('v', include(), { implicitRules })), { url: vs('v') })).total).toBe(1)
+  })
+})
+
+it('a code that is listed twice has the display that comes first', async () => {
+  const concept = [
+    { code: 'dog', display: 'First' },
+    { code: 'dog', display: 'Second' },
+  ]
+  const { contains } = await expand(ctx, { valueSet: valueSet('twice', { include: [{ system: cs('living'), concept }] }) })
+  expect(contains.map(({ code, display }) => [code, display])).toEqual([['dog', 'First']])
+})

@@ -144,3 +144,25 @@ describe('work', () => {
     await expect(translate(ctx, { mapId: 'm', coding: { system: SYSTEM, code: 'c0' } })).rejects.toMatchObject({ code: 'aborted' })
   })
 })
+
+describe('what no engine knows is refused by its place', () => {
+  const modifierExtension = [{ url: 'http://example.org/changes-meaning', valueBoolean: true }]
+  const target = { code: 'b', equivalence: 'equal' }
+  test.each([
+    ['ConceptMap.modifierExtension', { modifierExtension }, {}, {}, {}],
+    ['ConceptMap.implicitRules', { implicitRules: 'http://example.org/rules' }, {}, {}, {}],
+    ['ConceptMap.group[0].modifierExtension', {}, { modifierExtension }, {}, {}],
+    ['ConceptMap.group[0].element[0].modifierExtension', {}, {}, { modifierExtension }, {}],
+    ['ConceptMap.group[0].element[0].target[0].modifierExtension', {}, {}, {}, { modifierExtension }],
+  ])('%s', async (place, ofMap, ofGroup, ofElement, ofTarget) => {
+    const element = [{ code: 'a', target: [{ ...target, ...ofTarget }], ...ofElement }]
+    const conceptMap = {
+      resourceType: 'ConceptMap',
+      status: 'active',
+      group: [{ source: SYSTEM, target: SYSTEM, element, ...ofGroup }],
+      ...ofMap,
+    }
+    const asked = translate(contextWith([]), { conceptMap, coding: { system: SYSTEM, code: 'a' } })
+    await expect(asked).rejects.toMatchObject({ code: 'not-supported', expression: [place] })
+  })
+})

@@ -1,7 +1,7 @@
 import { createPace, explained, forRequest, type OperationContext, type Pace } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import { checkInput } from '../input/index.js'
-import { isOfVersion } from '../terminology/index.js'
+import { isOfVersion, unusableElement } from '../terminology/index.js'
 import { sourceCodes, TRANSLATE_INPUT, type SourceCode, type TranslateInput, type TranslateOptions } from './input.js'
 import { mapIndex, type Direction, type MapIndex, type Mapping } from './map-index.js'
 import { NO_TRANSLATION } from './malformed-map.js'
@@ -17,7 +17,8 @@ const MAX_LISTED = 3
  *
  * @returns All matches. A code without a match is not an error.
  * @throws {OperationError} `source-ambiguous`, `parameter-required`, `parameter-invalid`; `not-found` for an unknown map;
- *   `definition-not-found`, `definition-invalid`, `too-costly` for a map whose `unmapped` cannot be followed; `definition-invalid` for a malformed map.
+ *   `definition-not-found`, `definition-invalid`, `too-costly` for a map whose `unmapped` cannot be followed; `definition-invalid` for a malformed map;
+ *   `not-supported` for one with modifier extensions or implicit rules.
  * @see https://hl7.org/fhir/R4/conceptmap-operation-translate.html
  */
 export function translate(ctx: OperationContext, input: TranslateInput): Promise<TranslateResult> {
@@ -104,8 +105,7 @@ async function walkMap(walk: Walk, map: MapIndex, { codes, depth }: Visit): Prom
 
 function refuseMalformed({ canonical, malformed }: MapIndex): void {
   if (malformed === undefined) return
-  const name = canonical === undefined ? 'The given ConceptMap' : `ConceptMap ${quoted(canonical)}`
-  throw new OperationError('definition-invalid', `${name} has a malformed element.`, { expression: [malformed] })
+  throw unusableElement(canonical === undefined ? 'The given ConceptMap' : `ConceptMap ${quoted(canonical)}`, malformed)
 }
 
 /** Returns a function that finds the codes of a system; all codes for a group without a source system. */

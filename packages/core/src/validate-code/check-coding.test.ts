@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { callByGet, codeSystem, contextOf, cs, LIVING, valueSet, vs } from '../../test/terminology-content.js'
 import { answerOf, coding, inSet, NOT_IN } from '../../test/code-validation.js'
-import { validateCode } from './index.js'
+import { validateCode, validateCodeInSystem } from './index.js'
 import { valueSetValidateCodeOperation } from '../operations/index.js'
 
 describe('a coding', () => {
@@ -161,6 +161,22 @@ describe('a coding', () => {
       coding: { system: cs('english'), code: 'horse', display },
     })
     expect(result).toBe(expected)
+  })
+
+  it.each([
+    ['states none', undefined, ['error CODE_SYSTEM_VERSION_NEEDED Coding.version']],
+    ['states it', '1', []],
+  ])('of a code system whose versions differ in meaning is right where it states its version: %s', async (_, version, expected) => {
+    const ctx = contextOf(
+      codeSystem('changing', [{ code: 'x' }], { version: '1', versionNeeded: true }),
+      valueSet('changing', { include: [{ system: cs('changing') }] }),
+    )
+    const coding = { system: cs('changing'), code: 'x', version }
+    const answers = [await validateCode(ctx, { url: vs('changing'), coding }), await validateCodeInSystem(ctx, { coding })]
+    for (const { result, issues } of answers) {
+      expect(result).toBe(expected.length === 0)
+      expect(issues.map(({ severity, messageId, expression }) => `${severity} ${messageId} ${expression?.[0]}`)).toEqual(expected)
+    }
   })
 
   it.each([

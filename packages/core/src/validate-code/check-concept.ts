@@ -58,6 +58,7 @@ export function conceptFindings(coding: GivenCoding, found: FoundConcept, option
       ...spellingIssues(coding, provider, code),
       ...statusIssues(coding, status),
       ...listedIssues(coding, found),
+      ...versionIssues(coding, provider),
     ],
     status,
     ...(shown !== undefined && { display: shown }),
@@ -71,6 +72,12 @@ function spellingIssues(coding: GivenCoding, { header }: CodeSystemProvider, cod
   if (code === coding.code) return []
   const values = { given: coding.code, code, system: formatCanonical(header.url, header.version) }
   return [issueOf('CODE_CASE_DIFFERENCE', values, { at: memberPath(coding.path, 'code') })]
+}
+
+/** @see https://hl7.org/fhir/R4/codesystem-definitions.html#CodeSystem.versionNeeded */
+function versionIssues({ version, path }: GivenCoding, { header }: CodeSystemProvider): readonly ValidationIssue[] {
+  if (!header.versionNeeded || version !== undefined) return []
+  return [issueOf('CODE_SYSTEM_VERSION_NEEDED', { system: header.url }, { at: memberPath(path, 'version') })]
 }
 
 function statusIssues({ code, path }: GivenCoding, { inactive, status = 'inactive' }: ConceptStatus): readonly ValidationIssue[] {

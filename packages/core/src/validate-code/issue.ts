@@ -117,6 +117,12 @@ const OWN = {
     'invalid-data',
     'Coding.system must be an absolute reference, not a local reference',
   ],
+  CODE_SYSTEM_VERSION_NEEDED: [
+    'error',
+    'invalid',
+    'invalid-data',
+    "The meaning of codes of '{system}' depends on its version (versionNeeded), and the coding states none",
+  ],
   CODING_OF_OTHER_SYSTEM: ['error', 'code-invalid', 'invalid-data', "The coding is of the code system '{given}', not of '{system}'"],
   Coding_has_no_system__cannot_validate: [
     'warning',

@@ -141,7 +141,7 @@ export function quickValidation(
 function answerFrom(include: DecidingInclude, coding: PlainCoding, value: GivenValue): ValidateCodeResult | undefined {
   const { provider, listed } = include
   const concept = provider.find(coding.code)
-  if (concept === undefined || !isPlain(include, concept, coding.code)) return undefined
+  if (concept === undefined || provider.header.versionNeeded || !isPlain(include, concept, coding.code)) return undefined
   const display = mainText(provider, concept, listed(concept))?.value
   if (coding.display !== undefined && !sameText(display ?? '', coding.display)) return undefined
   return {

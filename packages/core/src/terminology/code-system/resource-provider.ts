@@ -1,7 +1,9 @@
 import { createTextNumbers, type TextNumbers } from '../../bits/index.js'
 import type { OperationContext } from '../../context/index.js'
-import type { Definition } from '../../content/index.js'
+import { formatCanonical, type Definition } from '../../content/index.js'
+import { quoted } from '../../errors/index.js'
 import { objectsAt, stringAt, type JsonObject } from '../../json/index.js'
+import { UNMODIFIED_RESOURCE, unusableElement, wrongMember } from '../element-shape.js'
 import { cachedWork, longKind, type CachedKind } from '../cached-work.js'
 import type { Work } from '../../work/index.js'
 import { conceptIndex } from './concept-index.js'
@@ -27,8 +29,19 @@ export function resourceProvider(ctx: OperationContext, definition: Definition):
 
 /** Creates the provider over a CodeSystem resource. */
 export function* makeProvider(resource: JsonObject): Work<CodeSystemProvider> {
+  refuseModified(resource)
   const numbered = yield* numberedConcepts(resource)
   return providerOver(headerOf(resource, numbered), numbered, statusReader(resource))
+}
+
+/** Refuses a CodeSystem with modifier extensions or unknown implicit rules. @throws {OperationError} `not-supported` */
+export function refuseModified(resource: JsonObject): void {
+  const modified = wrongMember(resource, UNMODIFIED_RESOURCE)
+  if (modified !== undefined) throw unusableElement(codeSystemName(resource), `CodeSystem.${modified}`)
+}
+
+function codeSystemName(resource: JsonObject): string {
+  return `The code system ${quoted(formatCanonical(stringAt(resource, 'url') ?? '', stringAt(resource, 'version')))}`
 }
 
 /** Concepts by number. Kept closures are created in other functions than the parsed lists, because a closure keeps all variables of its function in memory. */
@@ -162,6 +175,7 @@ function* collectConcepts(resource: JsonObject, caseSensitive: unknown = resourc
   for (let nested = nextOf(open); nested !== undefined; nested = nextOf(open)) {
     const { concept, parent } = nested
     const code = stringAt(concept, 'code')
+    if (concept['modifierExtension'] !== undefined) throw unusableElement(codeSystemName(resource), 'CodeSystem.concept.modifierExtension')
     if (code === undefined) continue
     const place = keys.add(keyOf(code, isCaseSensitive))
     if (place === concepts.length) {

@@ -1,6 +1,7 @@
 import { objectsAt, stringAt, type JsonObject } from '../../json/index.js'
 import { bitmapFrom, or, type Bitmap } from '../../bits/index.js'
 import { propertyTexts, searchedTexts } from './concept-index.js'
+import { refuseModified } from './resource-provider.js'
 import { declaredProperties } from './concept-properties.js'
 import type { CodeSystemProvider, ConceptIndex, ConceptSource, SystemHeader } from '../../code-system/index.js'
 import type { Work } from '../../work/index.js'
@@ -91,6 +92,7 @@ const PIECE = 500
 
 /** Finds the concepts that a supplement extends. */
 export function* addedBy(provider: CodeSystemProvider, { canonical, resource }: Supplement): Work<Added> {
+  refuseModified(resource)
   const added = new Map<number, ConceptSource[]>()
   const language = stringAt(resource, 'language')
   const own = { supplement: canonical, ...(language !== undefined && { language }) }

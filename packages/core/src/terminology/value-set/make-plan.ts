@@ -17,13 +17,15 @@ import {
   type ValueSetDefinition,
 } from './value-set.js'
 import { containedValueSet, findValueSet } from './find-value-set.js'
+import { unusableElement } from '../element-shape.js'
 import { completePlan, type PartPlan, type ValueSetPlan } from './plan.js'
 
 /**
  * Resolves everything that a value set refers to. A value set that is imported on several paths is resolved once.
  *
  * @throws {OperationError} `unprocessable` for circular imports; `too-costly` for imports deeper than `maxImportDepth` and for too many versions of a code
- *   system; `definition-invalid` for a value set that defines nothing, a malformed element or a filter without value.
+ *   system; `definition-invalid` for a value set that defines nothing, a malformed element or a filter without value;
+ *   `not-supported` for one with modifier extensions or implicit rules.
  */
 export function makePlan(scope: TerminologyScope, valueSet: ValueSetDefinition): Promise<ValueSetPlan> {
   return planOf({ scope, made: new Map(), path: [] }, valueSet.canonical ?? '', valueSet)
@@ -198,8 +200,7 @@ function tooDeep(valueSet: ValueSetDefinition): OperationError {
 
 /** Refuses malformed elements, because a malformed list of codes or filters that is read as absent would include every code of the system. */
 function refuseMalformed(valueSet: ValueSetDefinition): void {
-  if (valueSet.malformed === undefined) return
-  throw invalid(valueSet, 'has a malformed element', valueSet.malformed)
+  if (valueSet.malformed !== undefined) throw unusableElement(`The value set ${quoted(nameOf(valueSet))}`, valueSet.malformed)
 }
 
 /** Refuses a value set without content, or with only one page of an expansion, which would silently lack the codes of other pages. */

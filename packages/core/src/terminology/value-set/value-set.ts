@@ -1,6 +1,6 @@
 import { formatCanonical, type Definition } from '../../content/index.js'
 import { extensionAt, isListOf, objectAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
-import { isElementList, isText, wrongMember, type ElementShape } from '../element-shape.js'
+import { isElementList, isText, UNMODIFIED, UNMODIFIED_RESOURCE, wrongMember, type ElementShape } from '../element-shape.js'
 import { cached, type Cache, type CacheKind } from '../../context/index.js'
 import type { CodeSystemProvider } from '../../code-system/index.js'
 import { finished, type Work } from '../../work/index.js'
@@ -44,7 +44,7 @@ export interface ValueSetDefinition {
   readonly resource: JsonObject
   readonly includes: readonly PartDefinition[]
   readonly excludes: readonly PartDefinition[]
-  /** FHIRPath of the first element that does not have the shape of R4. */
+  /** FHIRPath of the first element that does not have the shape and meaning of R4. */
   readonly malformed?: string
   /** True if `compose.inactive` is false. */
   readonly activeOnly: boolean
@@ -61,7 +61,8 @@ export function readValueSet(resource: JsonObject): ValueSetDefinition {
 export function* readingValueSet(resource: JsonObject): Work<ValueSetDefinition> {
   const [url, version] = [stringAt(resource, 'url'), stringAt(resource, 'version')]
   const compose = objectAt(resource, 'compose')
-  const malformed = yield* malformedPlace(compose ?? {})
+  const modified = wrongMember(resource, UNMODIFIED_RESOURCE)
+  const malformed = modified === undefined ? yield* malformedPlace(compose ?? {}) : `ValueSet.${modified}`
   return {
     resource,
     includes: compose === undefined ? expansionIncludes(resource) : yield* readParts(resource, 'include'),
@@ -120,17 +121,24 @@ function readFilter(element: JsonObject): StatedFilter {
 
 function lookupIn(listed: readonly ListedCode[]): (code: string) => ListedCode | undefined {
   let byCode: ReadonlyMap<string, ListedCode> | undefined
-  return (code) => (byCode ??= new Map(listed.map((entry) => [entry.code, entry]))).get(code)
+  // Of a code that is listed twice, the first entry counts.
+  return (code) => (byCode ??= new Map(listed.toReversed().map((entry) => [entry.code, entry]))).get(code)
 }
 
 /** Creates the index of listed codes by concept, built once for each version of a code system. */
 function conceptsListed(listed: readonly ListedCode[]): PartDefinition['listedIn'] {
   const known = new WeakMap<CodeSystemProvider, ReadonlyMap<number, ListedCode>>()
   return (provider) => {
-    const found = known.get(provider) ?? new Map(listed.flatMap((entry) => placed(provider, entry)))
+    const found = known.get(provider) ?? firstEntries(listed.flatMap((entry) => placed(provider, entry)))
     known.set(provider, found)
     return found
   }
+}
+
+function firstEntries(placed: readonly [number, ListedCode][]): ReadonlyMap<number, ListedCode> {
+  const found = new Map<number, ListedCode>()
+  for (const [concept, entry] of placed) if (!found.has(concept)) found.set(concept, entry)
+  return found
 }
 
 function placed(provider: CodeSystemProvider, entry: ListedCode): readonly [number, ListedCode][] {
@@ -175,12 +183,14 @@ const PART_MEMBERS: ElementShape = [
   ['valueSet', (value) => isListOf(value, isText)],
   ['concept', isElementList],
   ['filter', isElementList],
+  ...UNMODIFIED,
 ]
 
 const COMPOSE_MEMBERS: ElementShape = [
   ['inactive', (value) => typeof value === 'boolean'],
   ['include', isElementList],
   ['exclude', isElementList],
+  ...UNMODIFIED,
 ]
 
 /** Returns the FHIRPath of the first element of a compose that does not have the shape of R4; `undefined` when all have. */
@@ -200,8 +210,12 @@ function* malformedPlace(compose: JsonObject): Work<string | undefined> {
 function malformedMember(part: JsonObject): string | undefined {
   const broken = wrongMember(part, PART_MEMBERS)
   if (broken !== undefined) return broken
-  const uncoded = objectsAt(part, 'concept').findIndex((concept) => stringAt(concept, 'code') === undefined)
-  return uncoded < 0 ? undefined : `concept[${uncoded}].code`
+  for (const [i, concept] of objectsAt(part, 'concept').entries()) {
+    if (stringAt(concept, 'code') === undefined) return `concept[${i}].code`
+    if (wrongMember(concept, UNMODIFIED) !== undefined) return `concept[${i}].modifierExtension`
+  }
+  const modified = objectsAt(part, 'filter').findIndex((filter) => wrongMember(filter, UNMODIFIED) !== undefined)
+  return modified < 0 ? undefined : `filter[${modified}].modifierExtension`
 }
 
 /** The extension, and its deprecated form. @see https://hl7.org/fhir/extensions/StructureDefinition-valueset-expansion-parameter.html */
