@@ -9,7 +9,9 @@ const OUTDATED: ReadonlySet<string> = new Set(['deprecated', 'withdrawn'])
 /** Returns all texts of a concept: the display first, then designations of code system, supplements and value set in that order. */
 export function conceptTexts(provider: CodeSystemProvider, concept: number, listed?: ListedCode): readonly ConceptText[] {
   const main = mainText(provider, concept, listed)
-  const stated = provider.sources(concept).flatMap((source) => [...displayIn(source, main), ...designationsIn(source)])
+  const sources = provider.sources(concept)
+  const ofSupplements = sources.flatMap((source) => displayIn(source, main))
+  const stated = [...ofSupplements, ...sources.flatMap(designationsIn)]
   const designations = [...(provider.designations?.(concept) ?? []), ...stated]
   return [
     ...(main === undefined ? [] : [main]),

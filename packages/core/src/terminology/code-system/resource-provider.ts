@@ -106,8 +106,8 @@ function providerOver(
   }
   const status = (number: number): ConceptStatus => readStatus(conceptOf(number))
   const { language } = header
-  const own = language === undefined ? {} : { language }
-  const sources = (number: number): readonly ConceptSource[] => [{ concept: conceptOf(number), ...own }]
+  const sources = (number: number): readonly ConceptSource[] =>
+    language === undefined ? [{ concept: conceptOf(number) }] : [{ concept: conceptOf(number), language }]
   return {
     header,
     supplements: [],

@@ -95,13 +95,14 @@ export function* addedBy(provider: CodeSystemProvider, { canonical, resource }: 
   refuseModified(resource)
   const added = new Map<number, ConceptSource[]>()
   const language = stringAt(resource, 'language')
-  const own = { supplement: canonical, ...(language !== undefined && { language }) }
+  const sourceOf = (concept: JsonObject): ConceptSource =>
+    language === undefined ? { concept, supplement: canonical } : { concept, supplement: canonical, language }
   const open = [...objectsAt(resource, 'concept')]
   let seen = 0
   for (const concept of open) {
     if (++seen % PIECE === 0) yield
     const place = provider.find(stringAt(concept, 'code') ?? '')
-    if (place !== undefined) add(added, place, { concept, ...own })
+    if (place !== undefined) add(added, place, sourceOf(concept))
     open.push(...objectsAt(concept, 'concept'))
   }
   return added
