@@ -224,6 +224,14 @@ describe('names of R5', () => {
       ],
     ],
     ['targetCoding', [{ name: 'targetCoding', valueCoding: { system: TWO, code: 'y' } }]],
+    [
+      'targetCode with system',
+      [
+        { name: 'targetCode', valueCode: 'y' },
+        { name: 'system', valueUri: TWO },
+        { name: 'sourceSystem', valueUri: ONE },
+      ],
+    ],
     ['targetCodeableConcept', [{ name: 'targetCodeableConcept', valueCodeableConcept: { coding: [{ system: TWO, code: 'y' }] } }]],
   ])('%s asks in reverse', async (_name, target) => {
     const { resource } = await post([url, ...target])

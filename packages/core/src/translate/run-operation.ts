@@ -73,14 +73,23 @@ function conceptOf(reader: ParameterReader): ConceptInput {
   return { ...codeInput(coding, codeableConcept), targetSystem, reverse }
 }
 
-/** Reads a translation in reverse with the names of R5: a concept of the target, and optionally a `sourceSystem` to translate into. */
+/**
+ * Reads a translation in reverse with the names of R5: a concept of the target, and optionally a `sourceSystem` to translate into. The system of a
+ * `targetCode` is `targetSystem`; where that is absent, it is `system`, as in R5 itself.
+ */
 function fromTarget(reader: ParameterReader): ConceptInput {
-  const system = reader.text('targetsystem', 'targetSystem')
   const code = reader.text('targetCode')
+  const target = reader.text('targetsystem', 'targetSystem')
+  const ofCode = code !== undefined && target === undefined ? reader.text('system') : undefined
+  const system = target ?? ofCode
   if (code !== undefined && system === undefined) throw required("A 'targetCode' needs its 'targetSystem'.", 'targetSystem')
   const coding = code === undefined ? reader.object('Coding', 'targetCoding') : { system, code }
   const codeableConcept = reader.object('CodeableConcept', 'targetCodeableConcept')
-  return { ...codeInput(coding, codeableConcept), targetSystem: reader.text('system', 'sourceSystem'), reverse: true }
+  return {
+    ...codeInput(coding, codeableConcept),
+    targetSystem: ofCode === undefined ? reader.text('system', 'sourceSystem') : reader.text('sourceSystem'),
+    reverse: true,
+  }
 }
 
 /** @throws {OperationError} `parameter-required` when neither is given. */
