@@ -14,7 +14,7 @@ const PLACES = 2
 
 /** Parses a parameter that selects resources: `code:modifier`, a chain `subject:Patient.name`, or `_has:Observation:subject:code`. */
 export async function parseFilter(scope: FilterScope, name: string, value: string): Promise<Condition> {
-  if (name.startsWith('_has:')) return parseHas(scope, name, value)
+  if (name === '_has' || name.startsWith('_has:')) return parseHas(scope, name, value)
   const dot = name.indexOf('.')
   return dot < 0 ? parseTerm(scope, name, value) : parseChain(scope, { head: name.slice(0, dot), rest: name.slice(dot + 1) }, value)
 }
