@@ -1,5 +1,5 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http'
+import { type AddressInfo, Socket } from 'node:net'
 import { createGzip } from 'node:zlib'
 import { createContext } from 'fhir-ops/context'
 import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
@@ -149,6 +149,44 @@ it('a request whose raw headers were not kept, as by adapters to other servers, 
     }),
   )
   expect((await send(`${base}/healthz`)).status).toBe(200)
+})
+
+/** Answers an event as adapters of functions as a service do: the length is a number, and the socket collects what is written, returns nothing and has no time-outs. */
+async function answerToEvent(method: string, url: string, body = ''): Promise<string> {
+  const message = new IncomingMessage(new Socket())
+  const headers = { host: 'x', authorization: `Bearer ${token}`, 'content-type': 'application/fhir+json', 'content-length': body.length }
+  const read = (): void => void (message.push(body), message.push(null))
+  Object.assign(message, { complete: true, httpVersion: '1.1', method, url, headers, _read: read })
+  const response = new ServerResponse(message)
+  const written: string[] = []
+  const write = (data: string | Buffer, _encoding: string, done?: () => void): void => {
+    written.push(String(data))
+    done?.()
+  }
+  const ignore = (): void => undefined
+  const socket = {
+    _writableState: {},
+    writable: true,
+    on: ignore,
+    removeListener: ignore,
+    destroy: ignore,
+    cork: ignore,
+    uncork: ignore,
+    write,
+  }
+  response.assignSocket(socket as unknown as Socket)
+  const sent = new Promise<void>((resolve, reject) => response.on('finish', resolve).on('close', () => reject(new Error('closed'))))
+  toNodeListener(handlerAt('http://x.example'))(message, response)
+  await sent
+  return written.join('')
+}
+
+it('a request that an adapter of functions as a service has made of an event is answered, however long', async () => {
+  const family = 'x'.repeat(200_000)
+  const patient = { resourceType: 'Patient', id: 'event', name: [{ family }] }
+  expect(await answerToEvent('PUT', '/fhir/R4/Patient/event', JSON.stringify(patient))).toMatch(/^HTTP\/1\.1 201 .*"family":"x{200000}"/s)
+  expect(await answerToEvent('GET', '/fhir/R4/Patient/event')).toMatch(/^HTTP\/1\.1 200 .*"family":"x{200000}"/s)
+  expect(await answerToEvent('GET', '/fhir/R4/Patient/none')).toMatch(/^HTTP\/1\.1 404 .*not-found/s)
 })
 
 /** Compresses as the middleware `compression` does: its `write` takes no callback, and listeners for `drain` become those of the compressor. */

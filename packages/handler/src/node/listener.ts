@@ -104,7 +104,7 @@ class NodeRequest implements HttpRequest {
     const { headers } = message
     this.method = message.method ?? 'GET'
     this.target = message.originalUrl ?? message.url ?? '/'
-    this.hasBody = headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
+    this.hasBody = headers['transfer-encoding'] !== undefined || (headerText(headers['content-length']) ?? '0') !== '0'
     this.#message = message
     this.#response = response
   }
@@ -146,8 +146,10 @@ function signalOf(request: Required<Pick<HttpRequest, 'onGone'>>): AbortSignal {
   return controller.signal
 }
 
-function headerText(value: string | readonly string[] | undefined): string | undefined {
-  return typeof value === 'string' || value === undefined ? value : value.join(', ')
+/** Adapters of functions as a service make requests of events, some with the length of the body as a number among the headers. */
+function headerText(value: string | readonly string[] | number | undefined): string | undefined {
+  if (typeof value === 'string' || value === undefined) return value
+  return typeof value === 'number' ? String(value) : value.join(', ')
 }
 
 /** Reads a body through its events: an async iterator costs more than many operations do. */

@@ -86,19 +86,25 @@ const STALL_MS = 30_000
  */
 async function sendStream(response: ServerResponse, stream: AsyncIterable<string> | Iterable<string | Uint8Array>): Promise<void> {
   const hasRoom = roomOf(response)
-  response.setTimeout(STALL_MS, () => response.destroy())
+  limitStalls(response, STALL_MS)
   try {
     for await (const chunk of stream) {
       if (response.destroyed) return
-      if (!response.write(chunk)) await hasRoom()
+      // As in Node's `pipe`: adapters of functions as a service return nothing.
+      if (response.write(chunk) === false) await hasRoom()
     }
     if (response.destroyed) return
-    response.setTimeout(0)
+    limitStalls(response, 0)
     response.end()
   } catch {
     await allSent(response)
     response.destroy()
   }
+}
+
+/** A response that an adapter of functions as a service has made has no connection: its socket collects what is written, and has no time-out. */
+function limitStalls(response: ServerResponse, stallMs: number): void {
+  if (response.socket !== null && 'setTimeout' in response.socket) response.setTimeout(stallMs, () => response.destroy())
 }
 
 const FLUSH_CHECK_MS = 10
