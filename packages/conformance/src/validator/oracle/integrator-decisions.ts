@@ -77,4 +77,57 @@ export const DECIDED_OF_INTEGRATORS: readonly ProbeDecision[] = [
     probes: /^integrators: author\/(discBad|invBadExpr|invUnk)$/,
     why: `[expression](${R4}/elementdefinition-definitions.html#ElementDefinition.constraint.expression) and discriminators of a differential can be evaluated on the element, as those of a snapshot; theirs looks at snapshots only.`,
   },
+  {
+    probes: /^leads l1: qr\/regex\/(text|url)$/,
+    why: `[regex](${R4}/extension-regex.html#summary) holds for answers of every primitive type; theirs looks at strings.`,
+  },
+  {
+    probes: /^leads l1: score\/(ratio|continuous-variable)\//,
+    why: `[group.code](${R4}/measurereport-definitions.html#MeasureReport.group.code) means the group of the measure with the same text; theirs needs a system and a code.`,
+  },
+  {
+    probes: /^leads l1: score\/cohort\//,
+    why: `[measureScore](${R4}/measurereport-definitions.html#MeasureReport.group.measureScore) depends on the scoring, and a cohort has none.`,
+  },
+  {
+    probes: /^leads l1: (special\/normative|expectation\/prohibitedPatient|normativeVersion\/)/,
+    why: `[context](${R4}/defining-extensions.html#context): the extension is for definitions and statements of capabilities, not for patients.`,
+  },
+  {
+    probes: /^leads l1: special\/(definition|rdf-type)\//,
+    why: 'Theirs brings definitions of its own for extensions that only its build uses, and that nobody publishes.',
+    isLimit: true,
+  },
+  {
+    probes: /^leads l1: empty\/(entry|parameter|parameterValue)\/empty$/,
+    why: `[A resource in an element](${R4}/resource.html#resource) is there, whatever it states, as one alone is; theirs counts it as absent.`,
+  },
+  {
+    probes: /^leads l1: empty\/complex\/idOnly$/,
+    why: `[ele-1](${R4}/element.html#ele-1): an element has a value or children besides its id.`,
+  },
+  {
+    probes: /^leads l1: control\//,
+    why: `[A required binding](${R4}/terminologies.html#required) holds for languages and media types, too; theirs needs a server for them.`,
+  },
+  {
+    probes: /^leads l1: relativeSystem\//,
+    why: `[Coding.system](${R4}/datatypes.html#Coding) is an absolute URI, of whatever scheme. Theirs knows some schemes, and does not look at those of CodeableConcepts.`,
+  },
+  {
+    probes: /^leads l1: shorthand\/(deceased\/)?(max0\/(string|date)|max0closed\/string|unit\/quantity)$/,
+    why: `[max](${R4}/elementdefinition-definitions.html#ElementDefinition.max) 0 of one type of a choice forbids this type only, [closed](${R4}/elementdefinition-definitions.html#ElementDefinition.slicing.rules) slices all others, and what a profile says of the content of one type holds for it.`,
+  },
+  {
+    probes: /^leads l1: shorthand\/deceased\/fixed\/dar$/,
+    why: `[fixed[x]](${R4}/elementdefinition-definitions.html#ElementDefinition.fixed_x_): the value is exactly this, and not absent for a reason.`,
+  },
+  {
+    probes: /^leads l1: forbidding\/(patternThis0|valueThis0|fixedThis0|two|noDisc0|resolve\/profile|coding\/(pattern|value)|derived)\//,
+    why: `[max](${R4}/elementdefinition-definitions.html#ElementDefinition.max) 0 of a slice forbids all that is in the slice. Theirs holds nothing to be in it, if the discriminator is the item itself.`,
+  },
+  {
+    probes: /^leads l1: forbidding\/(systemPattern0|coding\/code|reslice)\//,
+    why: `[A pattern](${R4}/elementdefinition-definitions.html#ElementDefinition.pattern_x_) of a whole value says what its members are; theirs needs one of the member that the discriminator names.`,
+  },
 ]

@@ -113,8 +113,23 @@ test.each<[JsonObject, readonly string[]]>([
   [{ status: 'retired', extension: [standing('informative')] }, ['information definition-status ValueSet']],
   [{ status: 'retired', extension: [standing('external')] }, ['information definition-status ValueSet']],
   [{ status: 'active', version: '1#2' }, ['warning definition-status ValueSet']],
+  [{ status: 'active', description: 'Deprecated since 2020.' }, ['information definition-status ValueSet']],
+  [{ status: 'retired', description: 'deprecated', extension: [standing('deprecated')] }, []],
 ])('the definition with %j', async (members, expected) => {
   expect(await findingsOf({ resourceType: 'ValueSet', ...members }, [], /^definition-status$/)).toEqual(expected)
+})
+
+test('the status of a naming system, which has no url, is checked, too', async () => {
+  const system = {
+    resourceType: 'NamingSystem',
+    name: 'N',
+    status: 'active',
+    kind: 'codesystem',
+    date: '2024',
+    uniqueId: [{ type: 'uri', value: 'http://a.test' }],
+    extension: [standing('draft')],
+  }
+  expect(await findingsOf(system, [], /^definition-status$/)).toEqual(['warning definition-status NamingSystem'])
 })
 
 function standing(valueCode: string): JsonObject {

@@ -221,3 +221,28 @@ test.each<readonly [limit: string, value: number, members: JsonObject, said: rea
     expect(await findingsOf(form, [], /^extension-context/)).toEqual(said)
   },
 )
+
+test.each<readonly [what: string, members: JsonObject, said: readonly string[]]>([
+  ['a format', { _format: [expectation()] }, []],
+  ['a resource', { rest: [{ mode: 'server', resource: [{ type: 'Patient', ...expectation() }] }] }, []],
+  ['security', { rest: [{ mode: 'server', security: { cors: true, ...expectation() } }] }, []],
+  ['its name', { _name: expectation() }, ['error extension-context CapabilityStatement.name']],
+])('an expectation of a CapabilityStatement may be stated for %s or not', async (_, members, said) => {
+  const statement = {
+    resourceType: 'CapabilityStatement',
+    name: 'C',
+    status: 'active',
+    date: '2024',
+    kind: 'requirements',
+    fhirVersion: '4.0.1',
+    description: 'x',
+    format: ['json'],
+    rest: [{ mode: 'server' }],
+    ...members,
+  }
+  expect(await findingsOf(statement, [], /^extension-/)).toEqual(said)
+})
+
+function expectation(): JsonObject {
+  return { extension: [{ url: `${BASE}capabilitystatement-expectation`, valueCode: 'SHALL' }] }
+}

@@ -5,6 +5,9 @@ import { findingsOf, issuesOf } from './findings-of.js'
 const KINDS = /^measure-/
 const MEASURE = 'http://example.org/Measure/m'
 
+const ABSENT = 'http://hl7.org/fhir/StructureDefinition/data-absent-reason'
+const DEQM = 'http://hl7.org/fhir/'
+
 const coded = (code: string): JsonObject => ({ code: { coding: [{ system: 'http://a.org', code }] } })
 const scored = (code: string): JsonObject => ({
   scoring: { coding: [{ system: 'http://terminology.hl7.org/CodeSystem/measure-scoring', code }] },
@@ -129,6 +132,29 @@ describe('a report', () => {
         { ...coded('h'), measureScore: { value: 0.5, unit: '%' } },
       ]),
       ['error measure-score MeasureReport.group[1].measureScore.unit'],
+    ],
+    [
+      'has a count that may be absent for a reason',
+      single,
+      report([{ ...coded('g'), population: [{ ...coded('a'), _count: { extension: [{ url: ABSENT, valueCode: 'masked' }] } }] }]),
+      [],
+    ],
+    [
+      'may have a score of another type in an extension',
+      proportion,
+      report([
+        {
+          ...coded('g'),
+          measureScore: {
+            extension: [{ url: `${DEQM}us/davinci-deqm/StructureDefinition/extension-alternateScoreType`, valueString: 'x' }],
+          },
+        },
+        {
+          ...coded('h'),
+          measureScore: { extension: [{ url: `${DEQM}uv/deqm/StructureDefinition/deqm-alternateScoreType`, valueDecimal: 2 }] },
+        },
+      ]),
+      ['error measure-score MeasureReport.group[1].measureScore.extension[0].value.ofType(decimal)'],
     ],
     [
       'of a ratio should have a unit',

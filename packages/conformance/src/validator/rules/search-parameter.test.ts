@@ -57,6 +57,16 @@ describe('a search parameter', () => {
       parameter({ base: ['Patient', 'Group'], derivedFrom: origin['url'] }),
       ['error search-parameter SearchParameter'],
     ],
+    [
+      'asks for extensions that are known',
+      parameter({ expression: "Patient.extension('http://hl7.org/fhir/StructureDefinition/patient-birthPlace').value" }),
+      [],
+    ],
+    [
+      'asks for no other extensions: FHIRPATH_UNKNOWN_EXTENSION',
+      parameter({ expression: "Patient.extension('http://a.org/nothing').value" }),
+      ['warning search-parameter-expression SearchParameter.expression'],
+    ],
     ['fits what it derives from', parameter({ derivedFrom: origin['url'] }), []],
   ])('%s', async (_, resource, expected) => {
     expect(await findingsOf(resource, [origin], /^search-parameter/)).toEqual(expected)

@@ -320,3 +320,61 @@ test.each<[string, readonly JsonObject[], readonly string[]]>([
   const resource = { ...observation({ valueString: 'x' }), meta: { profile: [`${LOCAL}choice`] } }
   expect(await findingsOf(resource, [definition], /^(slice|type-not-allowed|too-many)/)).toEqual(expected)
 })
+
+const ofItself = (type: string): JsonObject => ({ discriminator: [{ type, path: '$this' }], rules: 'open' })
+const FORBIDDEN = ['error too-many Patient']
+
+test.each<readonly [what: string, slicing: JsonObject, slice: JsonObject, said: readonly string[]]>([
+  ['a pattern', ofItself('pattern'), { patternIdentifier: { system: 'http://a.test' } }, FORBIDDEN],
+  ['another pattern', ofItself('pattern'), { patternIdentifier: { system: 'http://b.test' } }, []],
+  ['a value', ofItself('value'), { fixedIdentifier: { system: 'http://a.test' } }, FORBIDDEN],
+  ['a profile', ofItself('profile'), { type: [{ code: 'Identifier', profile: [`${LOCAL}of-a`] }] }, FORBIDDEN],
+  [
+    'a value that the pattern of the whole implies',
+    { discriminator: [{ type: 'value', path: 'system' }], rules: 'open' },
+    { patternIdentifier: { system: 'http://a.test' } },
+    FORBIDDEN,
+  ],
+])('a slice that must be empty forbids what has %s', async (_, sliced, slice, said) => {
+  const definition = profile('forbidding', 'Patient', [
+    { path: 'Patient.identifier', slicing: sliced },
+    { path: 'Patient.identifier', sliceName: 'a', max: '0', ...slice },
+  ])
+  const system = { path: 'Identifier.system', min: 1, fixedUri: 'http://a.test' }
+  const ofA = { ...profile('of-a', 'Identifier', [system]), kind: 'complex-type' }
+  const patient = { resourceType: 'Patient', meta: { profile: [`${LOCAL}forbidding`] }, identifier: [{ system: 'http://a.test' }] }
+  expect(await findingsOf(patient, [definition, ofA], /^too-many/)).toEqual(said)
+})
+
+test.each<readonly [what: string, element: readonly JsonObject[], said: readonly string[]]>([
+  ['by a short path', [{ path: 'Observation.valueString', max: '0' }], ['error too-many Observation']],
+  [
+    'by the only type that remains',
+    [
+      { path: 'Observation.value[x]', type: [{ code: 'string' }] },
+      { path: 'Observation.valueString', max: '0' },
+    ],
+    ['error too-many Observation'],
+  ],
+  [
+    'by a slice',
+    [
+      { path: 'Observation.value[x]', slicing: ofItself('type') },
+      { path: 'Observation.value[x]', sliceName: 'valueString', type: [{ code: 'string' }], max: '0' },
+    ],
+    ['error too-many Observation'],
+  ],
+  ['for another type', [{ path: 'Observation.valueQuantity', max: '0' }], []],
+])('a type of a choice is forbidden %s', async (_, element, said) => {
+  const resource = { ...observation({ valueString: 'x' }), meta: { profile: [`${LOCAL}choice`] } }
+  expect(await findingsOf(resource, [profile('choice', 'Observation', element)], /^too-many/)).toEqual(said)
+})
+
+test('that a slice must be empty does not say what would be in it', async () => {
+  const definition = profile('forbidding', 'Patient', [
+    { path: 'Patient.identifier', slicing: { discriminator: [{ type: 'value', path: 'system' }], rules: 'open' } },
+    { path: 'Patient.identifier', sliceName: 'a', max: '0' },
+  ])
+  const patient = { resourceType: 'Patient', meta: { profile: [`${LOCAL}forbidding`] }, identifier: [{ system: 'http://a.test' }] }
+  expect(await findingsOf(patient, [definition], /^(slic|too-many)/)).toEqual(['error slicing-unsound Patient.identifier[0]'])
+})

@@ -2,6 +2,7 @@ import { quoted } from '../../errors/index.js'
 import { pushChildren, type FhirNode } from '../../fhirpath/index.js'
 import { extensionAt, isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
 import { defineFinding, type FindingDefinition } from '../run/finding.js'
+import { isCanonicalResource } from '../run/nodes.js'
 import type { Run, NodeRule } from '../run/run.js'
 import { readNarrative } from './narrative/read-narrative.js'
 import { isAbsoluteUri, URI_FORM } from './primitive/uri.js'
@@ -116,14 +117,19 @@ const DOUBTFUL: ReadonlySet<string> = new Set(['draft trial-use', 'retired infor
 
 /** Checks that a definition's status is consistent with its standards status, and that its version can be used in a canonical. */
 function checkStatus(run: Run, node: FhirNode): void {
-  const { type, value } = node
-  if (!isObject(value) || type.elements.get('url')?.[0]?.type !== 'uri' || !type.elements.has('status')) return
+  const { value } = node
+  if (!isObject(value) || !isCanonicalResource(node)) return
   for (const text of [standardsStatusProblem(value), versionProblem(value)])
     if (text !== undefined) run.findings.report(DEFINITION_STATUS, node, { text })
   const [status, standardsStatus] = statusesOf(value)
   if (DOUBTFUL.has(`${status} ${standardsStatus}`))
     run.findings.report(DEFINITION_STATUS, node, {
       text: `The status ${quoted(`${status}`)} and the standards status ${quoted(`${standardsStatus}`)} may not be consistent and should be reviewed.`,
+      severity: 'information',
+    })
+  if (standardsStatus !== 'deprecated' && stringAt(value, 'description')?.toLowerCase().includes('deprecated') === true)
+    run.findings.report(DEFINITION_STATUS, node, {
+      text: 'The description mentions that something is deprecated, but the standards status does not say so; check whether it should.',
       severity: 'information',
     })
 }

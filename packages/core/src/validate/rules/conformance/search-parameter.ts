@@ -80,7 +80,8 @@ function checkExpression(run: Run, node: FhirNode, bases: readonly string[]): vo
   const expression = textOf(node, 'expression')
   const focus = bases.flatMap((base) => run.model.type(base) ?? [])
   if (expression === undefined || focus.length < bases.length) return
-  const problem = expressionProblem(expression, { model: run.model, focus })
+  const knowsExtension = (url: string): boolean => run.definitions.profile(url) !== undefined
+  const problem = expressionProblem(expression, { model: run.model, focus, knowsExtension })
   if (problem === undefined) return
   const { text, isError } = problem
   run.findings.report(SEARCH_PARAMETER_EXPRESSION, node, {

@@ -37,6 +37,8 @@ interface ExpressionPlace {
   readonly focus: readonly TypeDefinition[]
   /** The type of `%resource`, if it is known. */
   readonly resource?: TypeDefinition | undefined
+  /** False for the url of an extension that is not known, which `extension()` should not ask for. Every url is taken for known when it is absent. */
+  readonly knowsExtension?: (url: string) => boolean
 }
 
 /**
@@ -241,10 +243,17 @@ function callTypes({ target, name, args }: Ast & { kind: 'call' }, check: Check,
     return name === 'is' ? system('Boolean') : cast
   }
   if (name === 'aggregate') return undefined
+  const [only] = args
+  if (name === 'extension' && only?.kind === 'literal') checkExtensionUrl(check, only.literal)
   const inner = { ...check, isStart: false }
   const results = args.map((one) => typesOf(one, inner, argumentFocus(name, on, focus)))
   checkCall(check, { name, on, results })
   return resultTypes(check, { name, on, results })
+}
+
+function checkExtensionUrl({ knowsExtension, problems }: Check, literal: Literal): void {
+  if (knowsExtension === undefined || literal.type !== 'string' || knowsExtension(literal.text)) return
+  problems.push({ text: `The extension ${quoted(literal.text)} could not be found; check its url.`, isError: false })
 }
 
 /** The types that an argument is evaluated on. Those of `repeat` are not known, because it is also evaluated on its own results. */

@@ -133,8 +133,24 @@ function checkInvariants(run: Run, { parent }: FhirNode, { profile, rule: { inva
   }
 }
 
-/** Places where R4 itself uses extensions, beyond their published contexts. */
+/** Places of what a CapabilityStatement says, to which later definitions of these extensions and many guides attach expectations. */
+const CAPABILITIES: readonly string[] = [
+  'CapabilityStatement',
+  ...['format', 'patchFormat', 'imports', 'implementationGuide', 'rest', 'rest.operation', 'rest.resource'].map(inCapabilities),
+  ...['rest.security', 'rest.security.cors', 'rest.security.service'].map(inCapabilities),
+  ...['conditionalCreate', 'conditionalRead', 'conditionalUpdate', 'conditionalDelete', 'operation', 'supportedProfile', 'versioning']
+    .concat(['readHistory', 'updateCreate', 'referencePolicy', 'searchInclude', 'searchRevInclude'])
+    .map((name) => inCapabilities(`rest.resource.${name}`)),
+]
+
+function inCapabilities(path: string): string {
+  return `CapabilityStatement.${path}`
+}
+
+/** Places where R4 itself or its guides use extensions, beyond their published contexts. */
 const FURTHER_PLACES: ReadonlyMap<string, readonly string[]> = new Map([
+  [`${TYPE_URL}capabilitystatement-expectation`, CAPABILITIES],
+  [`${TYPE_URL}capabilitystatement-prohibited`, CAPABILITIES],
   [`${TYPE_URL}structuredefinition-fhir-type`, ['ElementDefinition.type']],
   [`${TYPE_URL}regex`, ['ElementDefinition.type']],
   [

@@ -130,7 +130,8 @@ async function checkPopulations(check: ReportCheck, group: FhirNode, definition:
 
 function checkCount({ run, type }: ReportCheck, population: FhirNode): void {
   const subjects = childrenOf(run, population, 'subjectResults')
-  const count = childrenOf(run, population, 'count')[0]?.value
+  const [counted] = childrenOf(run, population, 'count')
+  const count = counted?.value
   if (type === 'subject-list') {
     const lengths = subjects.map((result) => subjectsOf(run, result))
     const unknown = lengths.includes(undefined)
@@ -146,7 +147,7 @@ function checkCount({ run, type }: ReportCheck, population: FhirNode): void {
   }
   if (subjects.length > 0)
     run.findings.report(MEASURE_COUNT, population, { text: 'Only reports of the type subject-list can have subjectResults.' })
-  if (count === undefined) {
+  if (counted === undefined) {
     run.findings.report(MEASURE_COUNT, population, {
       text: 'A report that is not a subject-list should have a count.',
       severity: 'warning',
@@ -198,7 +199,7 @@ function whyNone({ type, scoring }: ReportCheck): string | undefined {
 
 /** Checks that the score of a proportion is a number from 0 to 1 without a unit, and that other scores have units. */
 function checkValue({ run, measure }: ReportCheck, score: FhirNode, scoring: string): void {
-  const [value] = childrenOf(run, score, 'value')
+  const value = valueOf(run, score)
   const units = ['unit', 'system', 'code'].flatMap((name) => childrenOf(run, score, name))
   const demand = (node: FhirNode, text: string): void => run.findings.report(MEASURE_SCORE, node, { text, code: 'required' })
   if (value === undefined) demand(score, 'A score must have a value.')
@@ -207,6 +208,19 @@ function checkValue({ run, measure }: ReportCheck, score: FhirNode, scoring: str
   if (typeof value?.value === 'number' && (value.value < 0 || value.value > 1))
     demand(value, 'The score of a proportion must be between 0 and 1.')
   for (const unit of units) run.findings.report(MEASURE_SCORE, unit, { text: 'The score of a proportion must not have a unit.' })
+}
+
+/** Extensions of the guide on data exchange for quality measures, old and new, for scores of other types than decimal. */
+const ALTERNATIVES = [
+  'http://hl7.org/fhir/us/davinci-deqm/StructureDefinition/extension-alternateScoreType',
+  'http://hl7.org/fhir/uv/deqm/StructureDefinition/deqm-alternateScoreType',
+]
+
+/** The value of a score; without one, that of an extension in its place. */
+function valueOf(run: Run, score: FhirNode): FhirNode | undefined {
+  const extensions = childrenOf(run, score, 'extension')
+  const instead = ALTERNATIVES.flatMap((url) => extensions.filter((one) => textOf(one, 'url') === url))
+  return [score, ...instead].flatMap((one) => childrenOf(run, one, 'value'))[0]
 }
 
 const UNIT = 'http://hl7.org/fhir/StructureDefinition/questionnaire-unit'

@@ -76,14 +76,18 @@ const ROWS: readonly [
       error: [],
     },
   ],
-  ['code', codeProblem, { ok: ['a', 'a b', '<='], error: [' a', 'a ', 'a  b', 'a\tb', 'a\u00a0b', 'a\u0085b', 'a\u3000b'] }],
+  [
+    'code',
+    codeProblem,
+    { ok: ['a', 'a b', '<='], warning: ['a\u0007b'], error: [' a', 'a ', 'a  b', 'a\tb', 'a\u00a0b', 'a\u0085b', 'a\u3000b'] },
+  ],
   ['id', idProblem, { ok: ['a.B-1', 'x'.repeat(64)], error: ['', 'a_b', 'a b', 'x'.repeat(65), 'é'] }],
   [
     'uri',
     uriProblem,
     {
       ok: ['a', 'http://x', 'urn:oid:1.2.3', UUID],
-      warning: [UUID.toUpperCase().replace('URN:UUID', 'urn:uuid')],
+      warning: [UUID.toUpperCase().replace('URN:UUID', 'urn:uuid'), 'http://x/\u0007'],
       error: ['a b', 'oid:1.2', 'uuid:x', 'urn:oid:1.02', 'urn:uuid:1'],
     },
   ],

@@ -104,13 +104,13 @@ function textProblem(text: string): PrimitiveProblem | undefined {
   if (text.length > MAX_STRING)
     return { finding: PRIMITIVE_TOO_LONG, text: `The text is longer than the maximum of ${MAX_STRING} characters.` }
   if (isVisible(text.charCodeAt(0)) && isPlainText(text)) return undefined
-  return text.trim() === '' ? BLANK : (encodingProblem(text) ?? controlProblem(text))
+  return text.trim() === '' ? BLANK : characterProblem(text)
 }
 
 /** code: no white space around it, and single spaces inside. */
 export function codeProblem(text: string): PrimitiveProblem | undefined {
   if (isVisibleText(text)) return undefined
-  if (text === text.trim() && !CODE_SPACE.test(text)) return encodingProblem(text)
+  if (text === text.trim() && !CODE_SPACE.test(text)) return characterProblem(text)
   return {
     finding: PRIMITIVE_FORM,
     text: `${quoted(text)} is not a valid code: leading, trailing and repeated white space is not allowed.`,
@@ -137,6 +137,11 @@ export function encodingProblem(text: string): PrimitiveProblem | undefined {
   if (!text.isWellFormed())
     return { finding: STRING_ENCODING, text: 'The text is not well-formed Unicode: it contains an unpaired surrogate.' }
   return text.includes('\u0000') ? { finding: STRING_ENCODING, text: 'The text contains the character U+0000.' } : undefined
+}
+
+/** Reports characters that are not allowed, and invisible ones. */
+export function characterProblem(text: string): PrimitiveProblem | undefined {
+  return encodingProblem(text) ?? controlProblem(text)
 }
 
 /** Reports invisible characters: controls, and changes of writing direction that are not ended, which can make a text look like another. */

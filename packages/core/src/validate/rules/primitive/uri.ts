@@ -1,7 +1,7 @@
 import { quoted } from '../../../errors/index.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import type { PrimitiveProblem } from '../../run/primitive-problem.js'
-import { encodingProblem, isVisibleText, markupProblem } from './text.js'
+import { characterProblem, isVisibleText, markupProblem } from './text.js'
 
 /** A uri, url, canonical, oid or uuid that is malformed, or relative where it must be absolute. */
 export const URI_FORM: FindingDefinition = defineFinding(
@@ -21,7 +21,7 @@ const [LETTER_O, LETTER_U] = [111, 117]
 export function uriProblem(text: string): PrimitiveProblem | undefined {
   if (!isVisibleText(text)) {
     if (SPACE.test(text)) return wrong(text, 'URIs must not contain white space')
-    const problem = encodingProblem(text)
+    const problem = characterProblem(text)
     if (problem !== undefined) return problem
   }
   if (text.includes('<')) return markupProblem(text)

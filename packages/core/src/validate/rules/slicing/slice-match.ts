@@ -104,6 +104,7 @@ function impliedRules(rule: ElementRule, name: string): readonly ElementRule[] {
     const member = whole[name]
     return (Array.isArray(member) ? member : [member]).map((value: unknown) => ({
       ...rule,
+      max: Infinity,
       value: { [kind]: value },
       children: new Map(),
       slices: [],
@@ -122,9 +123,10 @@ function resolved(run: Run, { nodes, rules }: DiscriminatorTarget): Discriminato
 }
 
 /** Decides by one discriminator; `undefined` when the rules state nothing about what it refers to. */
-function decision(run: Run, place: DiscriminatorTarget, { type }: Discriminator): boolean | undefined {
+function decision(run: Run, place: DiscriminatorTarget, discriminator: Discriminator): boolean | undefined {
   const { nodes, rules } = place
-  if (rules.some(({ max }) => max === 0)) return nodes.length === 0
+  const { type } = discriminator
+  if (rules.some(({ max }) => max === 0) && !isAboutItself(discriminator)) return nodes.length === 0
   switch (type) {
     case 'exists':
       return rules.some(({ min }) => min > 0) ? nodes.length > 0 : undefined
@@ -137,6 +139,11 @@ function decision(run: Run, place: DiscriminatorTarget, { type }: Discriminator)
     default:
       return byValue(run, nodes, withTypeProfiles(run, rules))
   }
+}
+
+/** Whether the rules are those of the slice itself, whose maximum says how many nodes it may have, not which are in it. */
+function isAboutItself({ type, steps }: Discriminator): boolean {
+  return type !== 'exists' && steps.every(({ kind }) => kind === 'type')
 }
 
 function byType(run: Run, nodes: readonly FhirNode[], rules: readonly ElementRule[]): boolean | undefined {

@@ -127,19 +127,22 @@ function lackOfValue({ wanted, general, discriminator }: Known): string | undefi
   return 'has no fixed value, pattern, required binding or cardinality at'
 }
 
-/** The rules of a slice at the end of a path; `undefined` when an element above states a value, or the path has other steps than elements. */
+/**
+ * The rules of a slice at the end of a path; `undefined` when an element above states a value or is forbidden, or the path has other steps than elements. That
+ * the slice itself is forbidden does not say what is in it.
+ */
 function rulesAt(rules: readonly ElementRule[], steps: readonly DiscriminatorStep[]): readonly ElementRule[] | undefined {
   let wanted = rules
-  for (const step of steps) {
-    if (step.kind !== 'child' || wanted.some(saysValue)) return undefined
+  for (const [index, step] of steps.entries()) {
+    if (step.kind !== 'child' || wanted.some((rule) => saysValue(rule) || (index > 0 && rule.max === 0))) return undefined
     wanted = wanted.flatMap(({ children }) => children.get(step.name) ?? [])
   }
   return wanted
 }
 
 /** Whether a rule restricts a whole value, and thus its content. */
-function saysValue({ value, bindings, types, max }: ElementRule): boolean {
-  return Object.keys(value).length > 0 || bindings.length > 0 || types.some(({ profiles }) => profiles.length > 0) || max === 0
+function saysValue({ value, bindings, types }: ElementRule): boolean {
+  return Object.keys(value).length > 0 || bindings.length > 0 || types.some(({ profiles }) => profiles.length > 0)
 }
 
 function namesTarget({ types, max }: ElementRule): boolean {
