@@ -92,7 +92,7 @@ function lengthOf({ text }: StoredResource): number {
 async function write(service: Service, exchange: Exchange, given: JsonObject): Promise<JsonObject> {
   const { ctx, caller } = exchange
   const pace = createPace(ctx)
-  const resource = await pace.run(heldLikeBody(given, service.limits))
+  const resource = await pace.run(readLikeBody(given, service.limits))
   const type = stringAt(resource, 'resourceType') ?? ''
   checkType(type)
   const named = stringAt(resource, 'id')
@@ -108,7 +108,7 @@ async function write(service: Service, exchange: Exchange, given: JsonObject): P
 }
 
 /** Applies the limits and checks of a request body to a resource that a bot stores. @throws {OperationError} `body-too-long`; as `readStrictJson`. */
-function heldLikeBody(given: JsonObject, limits: HandlerLimits): Work<JsonObject> {
+function readLikeBody(given: JsonObject, limits: HandlerLimits): Work<JsonObject> {
   const text = JSON.stringify(given) ?? ''
   checkLength(new TextEncoder().encode(text).length, limits.bodyBytes)
   return readStrictJson(text, strictWithin(limits))

@@ -11,7 +11,7 @@ import { writesOf, type WritePlan } from './write-plan.js'
 
 /** Executes a planned write. @throws {OperationError} `version-conflict` */
 export async function executePlan(service: Service, exchange: Exchange, plan: WritePlan): Promise<Answer> {
-  const writes = await createPace(exchange.ctx).run(writesOf(plan))
+  const writes = await writesOf(plan, createPace(exchange.ctx))
   checkpoint(exchange.ctx)
   const results = writes.length === 0 ? [] : await exchange.ctx.storage.write(writes)
   return answerToPlan(service, exchange, { plan, writes, results })

@@ -1,3 +1,4 @@
+import type { Pace } from 'fhir-ops/internal/context'
 import type { DeleteEntry, StoredResource, WriteEntry } from 'fhir-ops/storage'
 import type { Work } from 'fhir-ops/internal/work'
 
@@ -17,7 +18,7 @@ export type WritePlan =
   | { readonly kind: 'found'; readonly type: string; readonly id: string; readonly stored: StoredResource }
 
 /** Returns the changes of a plan. @param text Text of the resource, if it differs from the one that was sent. */
-export function* writesOf(plan: WritePlan, text?: string): Work<readonly WriteEntry[]> {
-  if (plan.kind === 'put') return [yield* plan.entry(text ?? plan.text)]
+export async function writesOf(plan: WritePlan, pace: Pace, text?: string): Promise<readonly WriteEntry[]> {
+  if (plan.kind === 'put') return [await pace.run(plan.entry(text ?? plan.text))]
   return plan.kind === 'delete' && plan.hidden !== true ? plan.entries : []
 }

@@ -1,7 +1,6 @@
 import { OperationError } from 'fhir-ops/errors'
 import type { TypeModel } from 'fhir-ops/fhirpath'
 import { checkpoint, createPace, type Pace } from 'fhir-ops/internal/context'
-import { mapped, type Work } from 'fhir-ops/internal/work'
 import type { WriteEntry, WriteResult } from 'fhir-ops/storage'
 import type { Exchange } from '../../exchange.js'
 import type { Answer } from '../../http/answer.js'
@@ -176,7 +175,11 @@ async function writeTogether(
   const pace = createPace(exchange.ctx)
   const texts = await textsWithLinks({ service, model, pace }, planned)
   const ordered = planned.toSorted((a, b) => ORDER.indexOf(a.entry.request.method) - ORDER.indexOf(b.entry.request.method))
-  const all = await pace.run(mapped(ordered, (each) => writesOfEntry(each, texts.get(each.entry.index))))
+  const all: EntryWrites[] = []
+  for (const each of ordered) {
+    await pace.step()
+    all.push(await writesOfEntry(each, pace, texts.get(each.entry.index)))
+  }
   const add = await answerSize(exchange, { all, reads: reads.length, pace })
   const tried = await tryReads(service, exchange, { reads, read: runner.read, writes: all.flatMap(({ writes }) => writes), add })
   checkpoint(exchange.ctx)
@@ -219,9 +222,9 @@ function textsOf({ plan, writes }: EntryWrites): readonly string[] {
   return writes.flatMap((write) => (write.op === 'put' ? [write.text] : []))
 }
 
-function* writesOfEntry(planned: PlannedEntry, text: string | undefined): Work<EntryWrites> {
+async function writesOfEntry(planned: PlannedEntry, pace: Pace, text: string | undefined): Promise<EntryWrites> {
   try {
-    return { ...planned, writes: yield* writesOf(planned.plan, text) }
+    return { ...planned, writes: await writesOf(planned.plan, pace, text) }
   } catch (error) {
     throw entryError(planned.entry.index, error)
   }
