@@ -219,10 +219,7 @@ interface Listed {
 }
 
 /** Lists a page of resources: of one type, then of the next. @param cursor `type?query` of the page. */
-async function listResources(
-  ask: FhirCaller,
-  cursor = `${LISTED[0]}?_count=${PAGE}&_elements=name,title,url`,
-): Promise<{ resources: Listed[]; nextCursor?: string }> {
+async function listResources(ask: FhirCaller, cursor = firstPage(LISTED[0] ?? '')): Promise<{ resources: Listed[]; nextCursor?: string }> {
   const [type = '', query = ''] = cursor.split('?')
   if (!LISTED.includes(type)) throw new McpError(ErrorCode.InvalidParams, 'The cursor is not one of this server.')
   const bundle = await ask({ path: `${type}?${query}` }).catch(mayNot)
@@ -233,7 +230,12 @@ async function listResources(
   )?.split('?')[1]
   const following = LISTED[LISTED.indexOf(type) + 1]
   if (next !== undefined) return { resources, nextCursor: `${type}?${next}` }
-  return following === undefined ? { resources } : { resources, nextCursor: `${following}?_count=${PAGE}&_elements=name,title,url` }
+  return following === undefined ? { resources } : { resources, nextCursor: firstPage(following) }
+}
+
+/** The cursor of the first page of a type. */
+function firstPage(type: string): string {
+  return `${type}?_count=${PAGE}&_elements=name,title,url`
 }
 
 /** Returns an empty list for types that the caller may not search. Other failures must not look like an empty list. */

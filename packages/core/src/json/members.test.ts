@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { finished } from '../work/index.js'
-import { jsonItems, jsonMembers, selectMembers, type MemberChooser } from './members.js'
+import { jsonItems, jsonMembers, selectMembers, stringValue, valuesByName, type MemberChooser } from './members.js'
 
 describe('jsonMembers', () => {
   test.each([
@@ -23,6 +23,16 @@ describe('jsonMembers', () => {
   ])('%s', (text, expected) => {
     expect(finished(jsonMembers(text)).map(({ name, value }) => [name, value])).toEqual(expected)
   })
+})
+
+test('values by name: of equal names the last, and a string only where the value is one', () => {
+  const values = valuesByName(finished(jsonMembers('{"a":"x","b":[1.0],"a":"y","c":null}')))
+  expect([...values]).toEqual([
+    ['a', '"y"'],
+    ['b', '[1.0]'],
+    ['c', 'null'],
+  ])
+  expect(['a', 'b', 'c', 'd'].map((name) => stringValue(values, name))).toEqual(['y', undefined, undefined, undefined])
 })
 
 describe('jsonItems', () => {
