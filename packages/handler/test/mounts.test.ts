@@ -326,6 +326,24 @@ describe('a web-standard request', () => {
     await expect(called).rejects.toThrow(/^The handler takes a web-standard Request\. toNodeListener /)
   })
 
+  /** A body that does not end. */
+  const stalled = (): ReadableStream<Uint8Array> =>
+    new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode('{')) })
+
+  it('is given up when its sender is gone, though its body never ends', async () => {
+    const gone = new AbortController()
+    const answer = call('/fhir/R4/Patient', { method: 'POST', body: stalled(), duplex: 'half', signal: gone.signal })
+    setImmediate(() => gone.abort())
+    expect((await answer).status).toBe(503)
+  })
+
+  it('whose body something else reads is refused as if that had been read', async () => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const request = new Request('http://x/fhir/R4/Patient', { method: 'POST', headers, body: stalled(), duplex: 'half' })
+    request.body?.getReader()
+    expect(await (await handler(request)).text()).toContain('The body was read before it came to the handler')
+  })
+
   it('with two Authorization headers is 400, since Headers joins them', async () => {
     const headers = new Headers({ authorization: `Bearer ${token}` })
     headers.append('authorization', `Bearer ${token}`)

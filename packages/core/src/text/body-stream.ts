@@ -1,16 +1,28 @@
 /**
  * Iterates over the chunks of a stream. In WebKit, streams are not iterable. If its reader stops early, the stream is cancelled, so that the sender does
  * not wait.
+ *
+ * @param signal Ends the wait for the next chunk, which may never come if the sender is gone.
+ * @throws the reason of the signal, when it is aborted before the end
  */
-export async function* chunksOf(stream: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array, void, undefined> {
+export async function* chunksOf(
+  stream: ReadableStream<Uint8Array> | null,
+  signal?: AbortSignal,
+): AsyncGenerator<Uint8Array, void, undefined> {
   if (stream === null) return
+  signal?.throwIfAborted()
   // The bodies of node-fetch are streams of Node.
   if (!('getReader' in stream)) return yield* iterable(stream)
   const reader = stream.getReader()
+  const cancel = (): Promise<void> => reader.cancel().catch(() => {})
+  const onAbort = (): void => void cancel()
+  signal?.addEventListener('abort', onAbort)
   try {
     for (let part = await reader.read(); !part.done; part = await reader.read()) yield part.value
+    signal?.throwIfAborted()
   } finally {
-    await reader.cancel().catch(() => {})
+    signal?.removeEventListener('abort', onAbort)
+    await cancel()
   }
 }
 

@@ -65,8 +65,8 @@ export async function fromWebRequest(request: Request): Promise<HttpRequest> {
     header: (name) => request.headers.get(name) ?? undefined,
     hasBody: stream !== null,
     body: () => {
-      if (isTaken) throw bodyTaken()
-      return chunksOf(stream)
+      if (isTaken || stream?.locked === true) throw bodyTaken()
+      return chunksOf(stream, request.signal)
     },
     signal: request.signal,
   }
