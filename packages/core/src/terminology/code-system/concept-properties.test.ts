@@ -21,6 +21,17 @@ describe('a concept is inactive', () => {
     expect(isInactive([], concept)).toBe(expected)
   })
 
+  it.each([
+    ['by the standards status withdrawn', 'withdrawn', [], true],
+    ['not by the standards status deprecated', 'deprecated', [], false],
+    ['not by the standards status where it states another', 'withdrawn', [{ code: 'status', valueCode: 'active' }], false],
+    ['not by the status withdrawn, which R4 does not define', undefined, [{ code: 'status', valueCode: 'withdrawn' }], false],
+  ])('%s', (_, standards, property, expected) => {
+    const url = 'http://hl7.org/fhir/StructureDefinition/structuredefinition-standards-status'
+    const extension = standards === undefined ? [] : [{ url, valueCode: standards }]
+    expect(statusReader({ resourceType: 'CodeSystem' })({ code: 'a', property, extension }).inactive).toBe(expected)
+  })
+
   it('by the name that the code system has for the property', () => {
     expect(isInactive([{ code: 'gone', uri: INACTIVE, type: 'code' }], { code: 'gone', valueCode: 'true' })).toBe(true)
   })

@@ -31,7 +31,8 @@ function statusOf(properties: readonly JsonObject[], names: StatusNames, standar
   const stated = valuesOf(properties, names.status).find((value) => typeof value === 'string')
   // The property is a boolean. Some code systems declare it as a code; HL7's tools read both in the same way.
   const isInactive = valuesOf(properties, names.inactive).some((value) => value === true || value === 'true')
-  const inactive = isInactive || stated === 'retired' || stated === 'inactive'
+  const isWithdrawn = stated === undefined && standards === 'withdrawn'
+  const inactive = isInactive || isWithdrawn || stated === 'retired' || stated === 'inactive'
   const status = stated ?? standards ?? (inactive ? 'inactive' : undefined)
   return { inactive, abstract: flagged(names.abstract), ...(status !== undefined && { status }) }
 }
