@@ -8,16 +8,14 @@ const OUTDATED: ReadonlySet<string> = new Set(['deprecated', 'withdrawn'])
 
 /** Returns all texts of a concept: the display first, then designations of code system, supplements and value set in that order. */
 export function conceptTexts(provider: CodeSystemProvider, concept: number, listed?: ListedCode): readonly ConceptText[] {
-  const main = mainText(provider, concept, listed)
   const sources = provider.sources(concept)
-  const ofSupplements = sources.flatMap((source) => displayIn(source, main))
-  const stated = [...ofSupplements, ...sources.flatMap(designationsIn)]
-  const designations = [...(provider.designations?.(concept) ?? []), ...stated]
-  return [
-    ...(main === undefined ? [] : [main]),
-    ...designations,
-    ...(listed === undefined ? [] : designationsIn(listed).map((text) => ({ ...text, listed: true as const }))),
-  ]
+  const main = mainTextOf(provider, sources, listed)
+  const texts: ConceptText[] = main === undefined ? [] : [main]
+  for (const text of provider.designations?.(concept) ?? []) texts.push(text)
+  for (const source of sources) if (source.supplement !== undefined) addDisplay(texts, source, main)
+  for (const source of sources) addDesignations(texts, source)
+  if (listed !== undefined) addDesignations(texts, listed, { listed: true })
+  return texts
 }
 
 /**
@@ -25,12 +23,17 @@ export function conceptTexts(provider: CodeSystemProvider, concept: number, list
  * language has that of the code system.
  */
 export function mainText(provider: CodeSystemProvider, concept: number, listed?: ListedCode): ConceptText | undefined {
+  return mainTextOf(provider, stringAt(listed?.concept, 'display') === undefined ? provider.sources(concept) : NO_SOURCES, listed)
+}
+
+const NO_SOURCES: readonly ConceptSource[] = []
+
+function mainTextOf({ header }: CodeSystemProvider, sources: readonly ConceptSource[], listed?: ListedCode): ConceptText | undefined {
   const own = stringAt(listed?.concept, 'display')
-  if (own !== undefined) return displayText(own, listed?.language === undefined ? provider.header : { language: listed.language })
-  for (const { concept: source, supplement, language } of provider.sources(concept)) {
+  if (own !== undefined) return displayText(own, listed?.language === undefined ? header : { language: listed.language })
+  for (const { concept: source, supplement, language } of sources) {
     const display = stringAt(source, 'display')
-    if (display !== undefined)
-      return displayText(display, supplement === undefined || language === undefined ? provider.header : { language })
+    if (display !== undefined) return displayText(display, supplement === undefined || language === undefined ? header : { language })
   }
   return undefined
 }
@@ -45,11 +48,11 @@ function displayText(value: string, { language, dialect }: Pick<SystemHeader, 'l
   }
 }
 
-/** Returns the display that a supplement states in its own language, beside that of the code system. */
-function displayIn({ concept, supplement, language }: ConceptSource, main: ConceptText | undefined): readonly ConceptText[] {
+/** Adds the display that a supplement states in its own language, beside that of the code system. */
+function addDisplay(texts: ConceptText[], { concept, supplement, language }: ConceptSource, main: ConceptText | undefined): void {
   const value = stringAt(concept, 'display')
-  if (supplement === undefined || language === undefined || value === undefined || language === main?.language) return []
-  return [{ value, language, use: PREFERRED_FOR_LANGUAGE, main: false, extension: NONE, supplement }]
+  if (supplement === undefined || language === undefined || value === undefined || language === main?.language) return
+  texts.push({ value, language, use: PREFERRED_FOR_LANGUAGE, main: false, extension: NONE, supplement })
 }
 
 const NONE: readonly JsonObject[] = []
@@ -132,12 +135,14 @@ function useRank(use: JsonObject | undefined): number {
 
 type Designated = Pick<ConceptSource, 'concept' | 'supplement'> & { readonly language?: string | undefined }
 
-function designationsIn(source: Designated): readonly ConceptText[] {
-  if (source.concept['designation'] === undefined) return []
-  return objectsAt(source.concept, 'designation').flatMap((designation) => {
+function addDesignations(texts: ConceptText[], source: Designated, more?: Pick<ConceptText, 'listed'>): void {
+  if (source.concept['designation'] === undefined) return
+  for (const designation of objectsAt(source.concept, 'designation')) {
     const value = stringAt(designation, 'value')
-    return value === undefined ? [] : [readDesignation(designation, value, source)]
-  })
+    if (value === undefined) continue
+    const text = readDesignation(designation, value, source)
+    texts.push(more === undefined ? text : { ...text, ...more })
+  }
 }
 
 /** A designation without language has that of its resource. @see https://hl7.org/fhir/R4/codesystem-definitions.html#CodeSystem.concept.designation.language */
