@@ -561,8 +561,16 @@ test.each([
   [undefined, ['information value-set-system ValueSet.compose.include[0]']],
   [['examples'] as const, ['error value-set-system ValueSet.compose.include[0]']],
 ])('examples of code systems, where %j are refused: VALUESET_EXAMPLE_SYSTEM_ERROR', async (refuse, expected) => {
-  const resource = inc({ system: 'http://example.org/colours', concept: [{ code: 'a' }] })
-  const { findings } = await validate(ctx, { resource, ...(refuse !== undefined && { refuse }) })
-  const said = findings.filter(({ kind }) => kind === 'value-set-system')
-  expect(said.map(({ severity, kind, expression }) => `${severity} ${kind} ${expression}`)).toEqual(expected)
+  for (const system of [
+    'http://example.org/colours',
+    'https://www.example.net/colours',
+    'http://acme.org/x',
+    'urn:oid:2.999.7',
+    'urn:oid:1.3.6.1.4.1.32473.1',
+  ]) {
+    const resource = inc({ system, concept: [{ code: 'a' }] })
+    const { findings } = await validate(ctx, { resource, ...(refuse !== undefined && { refuse }) })
+    const said = findings.filter(({ kind }) => kind === 'value-set-system')
+    expect(said.map(({ severity, kind, expression }) => `${severity} ${kind} ${expression}`)).toEqual(expected)
+  }
 })

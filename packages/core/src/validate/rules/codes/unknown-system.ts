@@ -135,7 +135,7 @@ export const EXTERNAL: ReadonlySet<string> = new Set([
 ])
 
 /** True for the url of a code system in examples. */
-export function isExampleUrl(url: string): boolean {
+function isExampleUrl(url: string): boolean {
   return /^https?:\/\/(?:example\.org|acme\.com)(?:\/|$)/.test(url)
 }
 

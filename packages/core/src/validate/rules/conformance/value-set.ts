@@ -5,7 +5,8 @@ import { conceptTexts, foldTerm, type CodeSystemProvider } from '../../../termin
 import { defineFinding, type FindingDefinition, type Finding } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import { resourceOf, type Run, type ResourceRule } from '../../run/run.js'
-import { EXTERNAL, isExampleUrl, otherKindOf } from '../codes/unknown-system.js'
+import { EXTERNAL, otherKindOf } from '../codes/unknown-system.js'
+import { isForExamples } from '../primitive/check-uri.js'
 import { isAbsoluteUri } from '../primitive/uri.js'
 import { checkExpansion, VALUE_SET_EXPANSION } from './value-set-expansion.js'
 import { checkFilter, VALUE_SET_FILTER } from './value-set-filter.js'
@@ -181,7 +182,7 @@ function checkUnknown(run: Run, part: FhirNode, system: string): void {
   else if (concepts > 0 && resourceOf(part).slot?.name !== 'contained')
     run.findings.report(VALUE_SET_SYSTEM, part, {
       text: `The code system ${quoted(system)} could not be found, so its codes are not checked.`,
-      severity: isExampleUrl(system) ? exampleSeverity(run) : concepts > 1 ? 'information' : 'warning',
+      severity: isForExamples(system) ? exampleSeverity(run) : concepts > 1 ? 'information' : 'warning',
       code: 'business-rule',
     })
 }

@@ -72,6 +72,14 @@ export const incorrectUriRule: NodeRule = {
 
 const EXAMPLE = /^https?:\/\/(?:[a-z0-9-]+\.)*(?:example\.(?:org|com|net)|acme\.(?:com|org))(?:[:/|?#]|$)/i
 
+/** The branches of OIDs that are for examples: that of ISO and ITU, and that of the enterprise for documentation. */
+const EXAMPLE_OID = /^urn:oid:(?:2\.999|1\.3\.6\.1\.4\.1\.32473)\./
+
+/** True for a URL of a host for examples, and for an OID of an example. */
+export function isForExamples(uri: string): boolean {
+  return EXAMPLE.test(uri) || EXAMPLE_OID.test(uri)
+}
+
 /** URLs of hosts for examples. */
 export const exampleUrlRule: NodeRule = {
   on: ['uri'],
