@@ -130,7 +130,10 @@ describe('Yarn, which keeps packages in archives', () => {
       dependencies[name] = version.replace('file:', `file:${project.dir}/`)
     // No registry has our packages, which depend on each other by version.
     writeFileSync(join(dir, 'package.json'), JSON.stringify({ private: true, type: 'module', dependencies, resolutions: dependencies }))
-    writeFileSync(join(dir, '.yarnrc.yml'), 'nodeLinker: pnp\nenableImmutableInstalls: false\nenableGlobalCache: false\nenableScripts: false\nenableTelemetry: false\n')
+    writeFileSync(
+      join(dir, '.yarnrc.yml'),
+      'nodeLinker: pnp\nenableImmutableInstalls: false\nenableGlobalCache: false\nenableScripts: false\nenableTelemetry: false\n',
+    )
     writeFileSync(join(dir, 'yarn.lock'), '')
     yarn('install')
     for (const example of Object.keys(EXPECTED)) cpSync(join(project.dir, `${example}.js`), join(dir, `${example}.js`))
