@@ -17,10 +17,15 @@ beforeAll(async () => {
   translator = await createTranslator({ model })
 })
 
-async function evaluated(definitions: string): Promise<{ readonly text: string; readonly ms: number }> {
+const sameUnit = (from: string, to: string): number | undefined => (from === to ? 1 : undefined)
+
+async function evaluated(
+  definitions: string,
+  convert: (from: string, to: string) => number | undefined = sameUnit,
+): Promise<{ readonly text: string; readonly ms: number }> {
   const { elm, problems } = await translator.translate(`library T version '1'\n${definitions}`)
   expect(problems).toEqual([])
-  const library = compileLibrary(elm, { model, convert: (from, to) => (from === to ? 1 : undefined) })
+  const library = compileLibrary(elm, { model, convert })
   const evaluation = createEvaluation({ now: new Date('2020-06-01T10:00:00Z'), maxSteps: MAX_STEPS })
   const took = processorClock()
   const outcome = (): string => {
@@ -62,6 +67,17 @@ describe('operators over many values', () => {
     const { text, ms } = await evaluated(`define X: ${expression}`)
     expect(text).toEqual(expected instanceof RegExp ? expect.stringMatching(expected) : expected)
     expect(ms).toBeLessThan(MAX_MS)
+  })
+
+  it('the factor between two units is looked for once, and counts as steps', async () => {
+    const asked: string[] = []
+    const converting = (from: string, to: string): undefined => void asked.push(`${from} ${to}`)
+    const few = `Count((expand Interval[1, 10000] per 1) N where N + 1 month is null return all N)`
+    expect((await evaluated(`define X: ${few}`, converting)).text).toBe('10000')
+    expect(asked.length).toBeLessThan(5)
+    const many = `Count(${ROWS} N where System.Quantity { value: 1.0, unit: 'm' + ToString(N) } < 1 'g' return all N)`
+    expect((await evaluated(`define X: ${many}`, converting)).text).toEqual(TOO_MANY)
+    expect(asked.length).toBeLessThan(1_100)
   })
 
   it('calls of functions count as steps', async () => {

@@ -252,6 +252,10 @@ const data = {
     ],
   },
 }
+/** An operator twelve times on each of many rows. */
+const dense = (operator: string): Sent =>
+  expression(`Count((expand Interval[1, 30000] per 1) N return all { ${Array.from({ length: 12 }, () => operator).join(', ')} })`)
+const amount = (value: string, unit: string): string => `System.Quantity { value: ${value}, unit: ${unit} }`
 const sums = repeated('', '1', 20_000, '').replaceAll(',', ' + ')
 
 const WORST: Readonly<Record<string, readonly Sent[]>> = {
@@ -267,6 +271,15 @@ const WORST: Readonly<Record<string, readonly Sent[]>> = {
     expression(sums),
     expression(`{ ${repeated('', "'a text'", 30_000, '')} }`),
     expression(`'${'x'.repeat(400_000)}'`),
+    dense('N + 1 month'),
+    dense('Power(1.001, N mod 100)'),
+    dense('N * 1234567890123.12345678 * 3.3'),
+    dense('N / 7 ~ N / 11'),
+    dense('successor of DateTime(2000 + N mod 100, 1, 1)'),
+    dense("ToRatio(ToString(N) + ':128')"),
+    dense(`${amount('N / 7', "'mg'")} - ${amount('N / 11', "'kg'")}`),
+    dense(`${amount('1.0', "'m' + ToString(N)")} < 1 'g'`),
+    dense("ReplaceMatches(ToString(N), '(1)([0-9])', '$2$1')"),
     expression(`Count(expand Interval[1, 9] per 1)`, ...Array.from({ length: 20_000 }, () => ({ name: 'x', valueString: 'y' }))),
   ],
   $evaluate: [

@@ -16,28 +16,37 @@ import {
   remainder,
   roundDecimal,
   subtractDecimals,
+  truncateDecimal,
   truncatedQuotient,
   wholePart,
   type Decimal,
 } from '../values/decimal.js'
 import { closedInterval } from '../values/interval.js'
 import { extreme, integer, long, neighbour } from '../values/point.js'
+import { sizeOf } from '../values/size.js'
 import { addDuration, isMovedBy } from '../values/temporal-arithmetic.js'
 import { boundaryOf, finestOf, precisionOf, type Temporal } from '../values/temporal.js'
 import { combinedUnit, durationUnit, factorBetween, MAX_UNIT, type UnitConversion } from '../values/units.js'
 import { isDecimal, isQuantity, isTemporal, quantity, type PointType, type Quantity, type Value } from '../values/value.js'
-import type { Compiler, Compute, NodeCompilers, Scope } from './compiler.js'
-import { binary, operandOf, operandsOf, optionalAt, unary } from './operators.js'
+import type { Compiler, Compute, NodeCompiler, NodeCompilers, Scope } from './compiler.js'
+import { binary, operandOf, operandsOf, optionalAt, twoOperands, unary } from './operators.js'
 
 /** Arithmetic operators (CQL reference, section 7). Overflow and division by zero return null. */
 export const ARITHMETIC: NodeCompilers = {
-  Add: binary((left, right, { convert }, node) => sum(left, right, { sign: 1, convert, node })),
-  Subtract: binary((left, right, { convert }, node) => sum(left, right, { sign: -1, convert, node })),
+  Add: summing(1),
+  Subtract: summing(-1),
   Multiply: binary(product),
   Divide: binary((left, right) => quotient(left, right)),
   TruncatedDivide: binary((left, right, { convert }) => wholeQuotient(left, right, convert)),
   Modulo: binary((left, right, { convert }) => rest(left, right, convert)),
-  Power: binary((left, right) => power(left, right)),
+  Power: (node, scope, compiler) => {
+    const [base, exponent] = twoOperands(node, scope, compiler)
+    return (evaluation) => {
+      const [a, b] = [base(evaluation), exponent(evaluation)]
+      evaluation.spend(sizeOf(a) + sizeOf(b) + stepsOfPower(b))
+      return a === null || b === null ? null : power(a, b)
+    }
+  },
   Log: binary((left, right) => real(left, (value) => Math.log(value) / Math.log(numeric(right)))),
   Negate: (node, scope, compiler) => {
     // The least Integer is written as the negation of a number that is too large for an Integer.
@@ -58,7 +67,9 @@ export const ARITHMETIC: NodeCompilers = {
     const value = compiler.compile(operandOf(node), scope)
     const precision = optionalAt(node, 'precision', scope, compiler)
     return (evaluation) => {
-      const [given, places] = [decimalOf(value(evaluation)), precision(evaluation)]
+      const [rounded, places] = [value(evaluation), precision(evaluation)]
+      const given = decimalOf(rounded)
+      evaluation.spend(sizeOf(rounded))
       return given === undefined ? null : (roundDecimal(given, typeof places === 'number' ? places : 0) ?? null)
     }
   },
@@ -67,6 +78,21 @@ export const ARITHMETIC: NodeCompilers = {
   HighBoundary: boundary('greatest'),
   MinValue: (node) => extremeAt(node, -1),
   MaxValue: (node) => extremeAt(node, 1),
+}
+
+/** Steps of moving a date or time. */
+const MOVE_STEPS = 3
+
+function summing(sign: 1 | -1): NodeCompiler {
+  return (node, scope, compiler) => {
+    const [left, right] = twoOperands(node, scope, compiler)
+    const how: Sum = { sign, convert: compiler.convert, node }
+    return (evaluation) => {
+      const [a, b] = [left(evaluation), right(evaluation)]
+      evaluation.spend(sizeOf(a) + sizeOf(b) + (isTemporal(a) ? MOVE_STEPS : 0))
+      return a === null || b === null ? null : sum(a, b, how)
+    }
+  }
 }
 
 /** Options of an addition or subtraction. */
@@ -118,6 +144,7 @@ function quantitySum(left: Quantity, right: Quantity, { sign, convert }: Sum): V
 
 /** Two quantities in the finer of their units. */
 function inOneUnit(left: Quantity, right: Quantity, convert: UnitConversion): readonly (Quantity | undefined)[] {
+  if (left.unit === right.unit) return [left, right]
   const factor = factorBetween(convert, left.unit, right.unit, true)
   const unit = factor !== undefined && factor > 1 ? right.unit : left.unit
   return [convertQuantity(left, unit, convert), convertQuantity(right, unit, convert)]
@@ -200,6 +227,15 @@ function power(left: Value, right: Value): Value {
   return real(left, (value) => value ** numeric(right))
 }
 
+/** Number of factors of a power that are multiplied in one step. */
+const FACTORS_OF_STEP = 4
+
+/** Steps of an exact power. */
+function stepsOfPower(exponent: Value): number {
+  const size = decimalOf(exponent)
+  return size !== undefined && isExactPower(size) ? Math.abs(numberOf(size)) / FACTORS_OF_STEP : 0
+}
+
 function longPower(base: bigint, exponent: bigint): Value {
   return exponent > 64n && base !== 0n && base !== 1n && base !== -1n ? null : long(base ** exponent)
 }
@@ -239,8 +275,8 @@ function negated(value: Value): Value {
 }
 
 function isNegative(value: Value): boolean {
-  if (isQuantity(value)) return value.value.units < 0
-  return (decimalOf(value)?.units ?? 0) < 0
+  if (typeof value === 'number' || typeof value === 'bigint') return value < 0
+  return (isQuantity(value) ? value.value.units : isDecimal(value) ? value.units : 0) < 0
 }
 
 function wholeNumber(value: Value, towards: -1 | 0 | 1): Value {
@@ -281,6 +317,7 @@ function boundary(end: 'least' | 'greatest'): ReturnType<typeof binary> {
     if (value === undefined || more.length > 0) throw invalidElm(node, `${typeOf(node)} must have one or two operands.`)
     return (evaluation) => {
       const [given, digits] = [value(evaluation), precision?.(evaluation) ?? null]
+      evaluation.spend(sizeOf(given))
       if (isTemporal(given)) return temporalBoundary(given, end, digits)
       const amount = decimalOf(given)
       return amount === undefined ? null : decimalBoundary(amount, end, typeof digits === 'number' ? digits : 8)
@@ -297,14 +334,8 @@ function temporalBoundary(value: Temporal, end: 'least' | 'greatest', digits: Va
 
 function decimalBoundary(amount: Decimal, end: 'least' | 'greatest', places: number): Value {
   if (places > 8 || places < 0) return null
-  if (places < amount.places) return truncated(amount, places)
+  if (places < amount.places) return truncateDecimal(amount, places) ?? null
   if (end === 'least' || places === amount.places) return decimalOfUnits(amount.units, places) ?? null
-  const gap = 10n ** BigInt(8 - amount.places) - 10n ** BigInt(8 - places)
-  return decimalOfUnits(BigInt(amount.units) + (isZero(amount) || amount.units > 0 ? gap : -gap), places) ?? null
-}
-
-/** Drops the digits after the given places. */
-function truncated({ units }: Decimal, places: number): Value {
-  const step = 10n ** BigInt(8 - places)
-  return decimalOfUnits((BigInt(units) / step) * step, places) ?? null
+  const gap: Decimal = { kind: 'decimal', units: 10 ** (8 - amount.places) - 10 ** (8 - places), places }
+  return (isZero(amount) || amount.units > 0 ? addDecimals(amount, gap) : subtractDecimals(amount, gap)) ?? null
 }

@@ -16,7 +16,7 @@ export const COMPARISON: NodeCompilers = {
     const [left, right] = twoOperands(node, scope, compiler)
     return (evaluation) => {
       const [a, b] = [left(evaluation), right(evaluation)]
-      evaluation.spend(sizeOf(a) + sizeOf(b))
+      evaluation.spend(sizeOf(a) + sizeOf(b) + (typeof a === 'string' ? TEXT_STEPS : 0))
       return equivalent(a, b, compiler.convert)
     }
   },
@@ -25,6 +25,9 @@ export const COMPARISON: NodeCompilers = {
   Greater: binary((left, right, { convert }) => less(right, left, convert)),
   GreaterOrEqual: binary((left, right, { convert }) => lessOrEqual(right, left, convert)),
 }
+
+/** Steps of comparing texts without case and white space. */
+const TEXT_STEPS = 1
 
 /** Equivalence of a recorded concept and another value. */
 function compileCodeEquivalence(...[node, scope, compiler]: Parameters<NodeCompiler>): Compute | undefined {

@@ -98,6 +98,9 @@ function onlyPoint(interval: Interval, convert: Compiler['convert'], node: ElmNo
   return start
 }
 
+/** Steps of comparing or combining two intervals. */
+const INTERVAL_STEPS = 2
+
 type IntervalRelation = (a: Interval, b: Interval, by: PointOrder) => boolean | null
 
 /** Compiles a relation of two intervals or points; null if one is null. */
@@ -107,7 +110,7 @@ function onIntervals(relation: IntervalRelation): NodeCompiler {
     const by = orderAt(node, compiler)
     return (evaluation) => {
       const [a, b] = [asInterval(left(evaluation)), asInterval(right(evaluation))]
-      evaluation.spend(1)
+      evaluation.spend(INTERVAL_STEPS)
       return a === null || b === null ? null : relation(a, b, by)
     }
   }
@@ -210,7 +213,10 @@ function setOperator(onPair: IntervalOperation, onLists: ListOperation, nullList
     const by = orderAt(node, compiler)
     const isListType = staticOperand(node, 0)?.kind === 'list'
     const ofTwo = (a: Value, b: Value, spend: Spend): Value => {
-      if (isInterval(a) && isInterval(b)) return onPair(a, b, by)
+      if (isInterval(a) && isInterval(b)) {
+        spend(INTERVAL_STEPS)
+        return onPair(a, b, by)
+      }
       const isOfLists = isListType || isList(a) || isList(b)
       const [left, right] = [listOf(a, isOfLists && nullList === 'keep'), listOf(b, isOfLists && nullList !== 'null')]
       if (left === undefined || right === undefined) return null

@@ -44,7 +44,7 @@ function selector(kind: Temporal['kind'], names: readonly string[]): NodeCompile
       evaluation.spend(1)
       const missing = values.indexOf(null)
       const given = (missing < 0 ? values : values.slice(0, missing)).map(Number)
-      const finer = names[values.findIndex((value, index) => index >= given.length && value !== null)]
+      const finer = missing < 0 ? undefined : names[values.findIndex((value, index) => index > missing && value !== null)]
       if (finer !== undefined)
         throw failedEvaluation(`${typeOf(node)} has ${withArticle(finer)} without ${withArticle(names[given.length])}.`, node)
       if (given.length === 0) return null

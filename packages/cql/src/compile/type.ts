@@ -10,7 +10,7 @@ import { instanceOf } from '../values/instance.js'
 import { integer, long, pointTypeNamed } from '../values/point.js'
 import { temperatureIn } from '../values/temperature.js'
 import { isFhir, isInterval, isQuantity, quantity, type Quantity, type Value } from '../values/value.js'
-import type { Compiler, Compute, Evaluation, NodeCompiler, NodeCompilers } from './compiler.js'
+import type { Compiler, Compute, Evaluation, NodeCompiler, NodeCompilers, Scope } from './compiler.js'
 import { CONVERSIONS, type Converter } from './conversions.js'
 import { isOfType } from './of-type.js'
 import { operandOf, twoOperands, requiredAt } from './operators.js'
@@ -27,17 +27,13 @@ export const TYPE: NodeCompilers = {
       denominator: quantityAt(requiredAt(node, 'denominator')),
     }),
   Tuple: (node, scope, compiler) => {
-    const elements = nodesAt(node, 'element').map(
-      (element) => [textAt(element, 'name') ?? '', compiler.compile(requiredAt(element, 'value'), scope)] as const,
-    )
-    return (evaluation) => ({ kind: 'tuple', elements: new Map(elements.map(([name, value]) => [name, value(evaluation)])) })
+    const elements = elementsOf(node, scope, compiler)
+    return (evaluation) => ({ kind: 'tuple', elements: elements(evaluation) })
   },
   Instance: (node, scope, compiler) => {
-    const elements = nodesAt(node, 'element').map(
-      (element) => [textAt(element, 'name') ?? '', compiler.compile(requiredAt(element, 'value'), scope)] as const,
-    )
+    const elements = elementsOf(node, scope, compiler)
     const type = textAt(node, 'classType') ?? ''
-    return (evaluation) => instanceOf(type, new Map(elements.map(([name, value]) => [name, value(evaluation)])))
+    return (evaluation) => instanceOf(type, elements(evaluation))
   },
   As: (node, scope, compiler) => {
     const operand = compiler.compile(operandOf(node), scope)
@@ -78,6 +74,19 @@ export const TYPE: NodeCompilers = {
     }
   },
   ...conversionsTo(),
+}
+
+/** The values of the elements of a tuple or instance. */
+function elementsOf(node: ElmNode, scope: Scope, compiler: Compiler): (evaluation: Evaluation) => Map<string, Value> {
+  const elements = nodesAt(node, 'element').map((element) => ({
+    name: textAt(element, 'name') ?? '',
+    value: compiler.compile(requiredAt(element, 'value'), scope),
+  }))
+  return (evaluation) => {
+    const values = new Map<string, Value>()
+    for (const { name, value } of elements) values.set(name, value(evaluation))
+    return values
+  }
 }
 
 /** `ToInteger`, `ConvertsToInteger`, and so on for every conversion. */

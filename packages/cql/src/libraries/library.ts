@@ -2,12 +2,13 @@ import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
 import type { Compiler, Compute, Evaluation, Given, References, Scope } from '../compile/compiler.js'
 import { createGiven, createPlaces, fillPlaces } from '../compile/given.js'
-import { forEachItem } from '../compile/operators.js'
+import { forEachItem, nodesOf } from '../compile/operators.js'
 import { NODE_COMPILERS } from '../compile/registry.js'
 import { keptValue, settledFor, type ExpressionPlace } from '../compile/settled.js'
 import { definitionsIn, definitionsNamed, identifierOf, isFunction, isHelperCall, parameterNames } from '../elm/library.js'
 import { MAX_DEPTH, nodeAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
 import { invalidElm, unsupportedElm } from '../problem.js'
+import { keptConversion } from '../values/units.js'
 import { createConstants } from './constants.js'
 import { checkReference, isContextSubject, isUnfilteredContext } from './context.js'
 import { declaredValue, parameterType } from './declared.js'
@@ -70,6 +71,8 @@ export function compileLibrary(elm: unknown, options: LibraryOptions): CqlLibrar
     places,
     given,
     depth: 0,
+    convert: keptConversion(options.convert, () => shared.running?.spend(UNIT_STEPS)),
+    running: undefined,
     nodes: 0,
     context: subjectType,
     constants,
@@ -91,6 +94,9 @@ export function compileLibrary(elm: unknown, options: LibraryOptions): CqlLibrar
     parameters: parameterNames(library.node),
   }
 }
+
+/** Steps of finding the factor between two units. */
+const UNIT_STEPS = 200
 
 function givenOf({ given }: Evaluation): Given {
   if (given === undefined) throw new TypeError('The evaluation gives nothing to libraries that were compiled for any evaluation.')
@@ -131,6 +137,7 @@ function memoised(library: Library, name: string, expression: ElmNode, shared: S
   const memoising: Compute = (evaluation) => {
     const known = evaluation.memo[slot]
     if (known !== undefined) return known
+    shared.running = evaluation
     const value = compute(evaluation)
     evaluation.memo[slot] = value
     return value
@@ -160,7 +167,7 @@ function compilerOf(library: Library, shared: Shared): Compiler {
   const { options } = shared
   const references = referencesOf(library, shared)
   const compiler: Compiler = {
-    convert: options.convert,
+    convert: shared.convert,
     model: options.model,
     offset: options.offset ?? 0,
     isLookedOn: options.trace !== undefined,
@@ -205,7 +212,7 @@ function settling(node: ElmNode, { shared, ...place }: SettlingPlace, compile: (
 function nested<T>(node: ElmNode, shared: Shared, compile: () => T): T {
   if (shared.depth >= MAX_DEPTH) throw invalidElm(node, `Expressions may be nested ${MAX_DEPTH} deep.`)
   shared.depth++
-  shared.nodes++
+  shared.nodes += nodesOf(typeOf(node))
   try {
     return compile()
   } finally {

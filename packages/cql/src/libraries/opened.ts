@@ -4,6 +4,7 @@ import { definitionsNamed, identifierOf, includedAs, libraryIn, type ElmSection,
 import { isNode, nodesAt, textAt, type ElmNode } from '../elm/node.js'
 import { quoted } from 'fhir-ops/internal/errors'
 import { invalidElm } from '../problem.js'
+import type { UnitConversion } from '../values/units.js'
 import type { Value, Vocabulary } from '../values/value.js'
 import type { Constants } from './constants.js'
 import { contextOf, statesContext } from './context.js'
@@ -27,6 +28,10 @@ export interface Shared {
   /** The values that an evaluation gives. */
   readonly given: (evaluation: Evaluation) => Given
   depth: number
+  /** The conversion of units of the options, with its factors kept. */
+  readonly convert: UnitConversion
+  /** The evaluation that computes a definition. */
+  running: Evaluation | undefined
   /** Number of nodes of the current definition or function that were compiled so far. */
   nodes: number
   /** Context of the definition that is being compiled. */

@@ -6,6 +6,7 @@ import {
   decimalOfUnits,
   placesOf,
   roundedQuotient,
+  scaledUnits,
   significantLength,
 } from './decimal.js'
 import { DAY, HOUR, SECOND, fieldsAt, type Fields, type Precision, type Temporal } from './temporal.js'
@@ -76,6 +77,7 @@ function fieldsFor(value: Temporal, precision: Precision, offset: number): Field
 
 /** Compares quantities after converting their units. */
 export function compareQuantities(a: Quantity, b: Quantity, convert: UnitConversion, calendarIsUcum = false): Order {
+  if (a.unit === b.unit) return orderOf(compareDecimals(a.value, b.value))
   const temperatures = compareTemperatures(a, b)
   if (temperatures !== undefined) return temperatures
   const factor = factorBetween(convert, b.unit, a.unit, calendarIsUcum)
@@ -93,6 +95,7 @@ function compareScaled(a: Decimal, b: Decimal, factor: number): Order {
 
 /** Converts a quantity to another unit; `undefined` if there is no factor, as between scales of temperature, on which amounts cannot be added. */
 export function convertQuantity(amount: Quantity, unit: string, convert: UnitConversion): Quantity | undefined {
+  if (amount.unit === unit) return amount
   const factor = factorBetween(convert, amount.unit, unit, true)
   if (factor === undefined) return undefined
   const value = factor === 1 ? amount.value : scaledDecimal(amount.value, factor)
@@ -141,6 +144,8 @@ const kept = new Map<number, Fraction>()
 function scaledDecimal({ units, places }: Decimal, factor: number): Decimal | undefined {
   if (!Number.isFinite(factor) || !Number.isFinite(1 / factor)) return undefined
   const { above, below } = fractionOf(factor)
+  const short = typeof units === 'number' ? scaledUnits(units, Number(above), Number(below)) : undefined
+  if (short !== undefined) return decimalOfUnits(short, Math.max(places, placesOf(short)))
   const scaled = roundedQuotient(bigOf(units) * above, below)
   return decimalOfUnits(scaled, Math.max(places, placesOf(scaled)))
 }

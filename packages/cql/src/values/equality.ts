@@ -1,5 +1,5 @@
 import { compareQuantities, compareTemporals, decimalOf, isUncertain, rangeOf, compare } from './compare.js'
-import { compareDecimals, roundDecimal, type Decimal } from './decimal.js'
+import { compareDecimals, placesOf, roundDecimal, type Decimal } from './decimal.js'
 import { endOf, startOf } from './interval.js'
 import { jsonText } from './json-text.js'
 import type { UnitConversion } from './units.js'
@@ -140,19 +140,9 @@ const EQUIVALENT: Readonly<Record<string, (a: Value, b: Value, convert: UnitConv
 /** Compares at the precision of the less precise decimal, without trailing zeros. */
 function equivalentDecimals(a: Decimal, b: Decimal): boolean {
   if (a.units === b.units) return true
-  const places = Math.min(significantPlaces(a), significantPlaces(b))
+  const places = Math.min(placesOf(a.units), placesOf(b.units))
   const [first, second] = [roundDecimal(a, places), roundDecimal(b, places)]
   return first !== undefined && second !== undefined && compareDecimals(first, second) === 0
-}
-
-function significantPlaces({ units }: Decimal): number {
-  let places = 8
-  let rest = BigInt(units)
-  while (places > 0 && rest % 10n === 0n) {
-    rest /= 10n
-    places--
-  }
-  return places
 }
 
 function equivalentRatios(a: Ratio, b: Ratio, convert: UnitConversion): boolean {

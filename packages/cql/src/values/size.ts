@@ -1,5 +1,5 @@
 import { failedEvaluation } from '../problem.js'
-import { isList, type Kind, type Value } from './value.js'
+import { isDecimal, isList, isTemporal, type Kind, type Value } from './value.js'
 
 interface Extent {
   readonly size: number
@@ -18,6 +18,12 @@ const TEXT_OF_ITEM = 512
 
 /** Number of items up to which a list is short. */
 const SHORT = 32
+
+/** Cost of a decimal that is too long to be computed with as a number. */
+const LONG_DECIMAL = 1.5
+
+/** Cost of a date or time as a single operand. */
+const TEMPORAL = 0.5
 
 /** Cost of a value as an item of a list, as a multiple of its cost as a single operand. */
 const SINGLE = 8
@@ -45,8 +51,11 @@ const EXTENT_OF_KIND: Readonly<Record<Exclude<Kind, 'concept' | 'tuple'>, Extent
 export function sizeOf(value: Value): number {
   if (typeof value === 'string') return Math.floor(value.length / TEXT_OF_ITEM)
   if (typeof value !== 'object' || value === null) return 0
-  if (!isList(value) && value.kind !== 'tuple')
-    return value.kind === 'concept' ? value.codes.length : EXTENT_OF_KIND[value.kind].size / SINGLE
+  if (!isList(value) && value.kind !== 'tuple') {
+    if (value.kind === 'concept') return value.codes.length
+    if (isTemporal(value)) return TEMPORAL
+    return isDecimal(value) && typeof value.units === 'bigint' ? LONG_DECIMAL : EXTENT_OF_KIND[value.kind].size / SINGLE
+  }
   const { size, depth } = extentOf(value, 1)
   if (depth > MAX_DEPTH) throw failedEvaluation(`Lists and tuples may be nested ${MAX_DEPTH} deep.`)
   return size

@@ -6,6 +6,36 @@ export const MAX_UNIT = 1_000
 /** Returns the factor that converts an amount from the UCUM unit `from` to `to`; `undefined` if they are not comparable. */
 export type UnitConversion = (from: string, to: string) => number | undefined
 
+/** Maximum number of factors that are kept for a conversion. A library names few units. */
+const MAX_KEPT = 1_000
+
+interface KeptFactors {
+  readonly byUnit: Map<string, Map<string, number | null>>
+  size: number
+}
+
+const kept = new WeakMap<UnitConversion, KeptFactors>()
+
+/** A conversion that keeps its factors, also for other callers. `onNew` is called for each one that it has to find, because units must be parsed for that. */
+export function keptConversion(convert: UnitConversion, onNew: () => void): UnitConversion {
+  const factors = kept.get(convert) ?? { byUnit: new Map(), size: 0 }
+  kept.set(convert, factors)
+  return (from, to) => {
+    const known = factors.byUnit.get(from)?.get(to)
+    if (known !== undefined) return known ?? undefined
+    onNew()
+    const factor = convert(from, to)
+    if (factors.size >= MAX_KEPT) {
+      factors.byUnit.clear()
+      factors.size = 0
+    }
+    const ofUnit = factors.byUnit.get(from) ?? new Map<string, number | null>()
+    factors.byUnit.set(from, ofUnit.set(to, factor ?? null))
+    factors.size++
+    return factor
+  }
+}
+
 /** The calendar unit of durations in a unit: calendar words, and UCUM's `a`, `mo`, `wk`, `d`, `h`, `min`, `s`, `ms`. */
 export function durationUnit(unit: string): string | undefined {
   return calendarUnit(unit) ?? CALENDAR_OF_UCUM.get(unit)
@@ -67,8 +97,17 @@ function plainUnit(unit: string, calendarIsUcum: boolean): string {
 export function combinedUnit(a: string, b: string, sign: 1 | -1): string {
   if (b === '1') return a
   if (a === '1' && sign === 1) return b
-  return unitProduct(ucumUnit(a), ucumUnit(b), sign)
+  const key = JSON.stringify([a, b, sign])
+  const known = products.get(key)
+  if (known !== undefined) return known
+  const product = unitProduct(ucumUnit(a), ucumUnit(b), sign)
+  if (products.size >= MAX_KEPT) products.clear()
+  products.set(key, product)
+  return product
 }
+
+/** Units of products and quotients that were found before. */
+const products = new Map<string, string>()
 
 /** Converts a unit to UCUM. */
 export function ucumUnit(unit: string): string {
