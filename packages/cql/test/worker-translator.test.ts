@@ -1,5 +1,8 @@
 import { r4TypeModel } from '@fhir-ops/r4'
+import { createContext } from 'fhir-ops/context'
+import { memoryStorage } from 'fhir-ops/memory'
 import { afterAll, describe, expect, it } from 'vitest'
+import { evaluateCql } from '../src/index.js'
 import type { openWorkerTranslator as Open } from '../src/node/index.js'
 
 // The build, since a thread needs a file; typed as the sources are.
@@ -28,6 +31,20 @@ describe('the translator in a thread', () => {
       "library T version '1' using FHIR version '4.0.1' include FHIRHelpers version '4.0.1' context Patient define X: Patient.active"
     expect((await quick.translate(text)).problems).toEqual([])
     await quick.close()
+  })
+
+  it('is ready before the first text, if it is told to', async () => {
+    const model = r4TypeModel()
+    const own = openWorkerTranslator({ model })
+    await own.ready()
+    const began = process.cpuUsage()
+    await own.ready()
+    const { user, system } = process.cpuUsage(began)
+    expect(user + system).toBeLessThan(500_000)
+    const ctx = createContext({ storage: memoryStorage(), types: model })
+    const { values } = await evaluateCql(ctx, { expression: 'Count({ 1, 2 } N where N > 1)' }, { translator: own })
+    await own.close()
+    expect(values.get('return')).toBe(1)
   })
 
   it('uses the models that it is given, up to 5 million characters', async () => {

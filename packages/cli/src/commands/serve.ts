@@ -37,6 +37,10 @@ export function serveCommand(io: Io): Command {
     .addOption(tokenOption('--dev-token', 'accept this text as a token of a demo user with every scope (loopback only)'))
     .option('--no-auth', 'serve FHIR without authentication (loopback only)')
     .option('--ui', 'serve the playground, a page to try the operations, at /')
+    .option(
+      '--preload-cql',
+      'load the translator of CQL before listening, which otherwise takes place during the first request that has CQL',
+    )
     .option('--mcp', 'serve the Model Context Protocol at /mcp')
     .addOption(
       new Option(

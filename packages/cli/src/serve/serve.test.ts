@@ -40,6 +40,15 @@ test('a server that cannot be made closes the storage that it opened', async () 
   expect(existsSync(`${file}-wal`)).toBe(false)
 })
 
+test('--preload-cql loads the translator before the service is ready', async () => {
+  const io = { out: () => {}, err: () => {}, stdin: async () => '' }
+  const server = await serve({ host: '127.0.0.1', port: 0, storage: 'memory', load: [], open: true, preloadCql: true }, io)
+  const answer = await fetch(`${server.url}/fhir/R4/$cql?expression=${encodeURIComponent('1 + 1')}`)
+  const answered: unknown = await answer.json()
+  await server.close()
+  expect(answered).toMatchObject({ parameter: [{ name: 'return', valueInteger: 2 }] })
+})
+
 test('a search for definitions that are not there has no entries: clients take the first for what they asked for', async () => {
   const io = { out: () => {}, err: () => {}, stdin: async () => '' }
   const server = await serve({ host: '127.0.0.1', port: 0, storage: 'memory', load: [], open: true }, io)

@@ -37,6 +37,8 @@ export interface ServiceOptions extends IdentityOptions, DelegationOptions {
   readonly open?: boolean
   /** Serves the playground at the base address. */
   readonly ui?: boolean
+  /** Loads the translator of CQL before the service is ready. */
+  readonly preloadCql?: boolean
   /** Serves the Model Context Protocol at `/mcp`. */
   readonly mcp?: boolean
   /** Origins whose pages may call the service; `*` for all. */
@@ -89,6 +91,7 @@ async function serviceOf(options: ServiceOptions, url: string, io: Io, parts: Pa
   const identity = await identityOf(options, io)
   const engine = parts.add(await openEngine({ ...engineOptions(options, baseUrl), callerToken, callerSignal: callers?.signal }, io))
   const translator = parts.add(openWorkerTranslator({ model: engine.ctx.types }))
+  if (options.preloadCql === true) await translator.ready()
   const runtime = parts.add(openBotSandbox())
   const { botSchemas } = await import('@fhir-ops/bot-sandbox/schemas')
   const audit = parts.add(auditing(options, engine, io))

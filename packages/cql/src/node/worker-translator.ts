@@ -31,12 +31,21 @@ const SHAPE: InputShape = inputShape<WorkerTranslatorOptions>({
 
 /** A translator that runs in its own thread. */
 export interface WorkerTranslator extends CqlTranslator {
+  /**
+   * Starts the thread and loads FHIR 4.0.1, so that the first text does not wait for that: on a busy machine it may take longer than an operation may.
+   *
+   * @throws {OperationError} `not-supported` when the package `@cqframework/cql` is not installed.
+   */
+  ready(): Promise<void>
   /** Ends the thread. */
   close(): Promise<void>
 }
 
 /** Maximum time for loading the translator, and for loading FHIR into it. */
 const LOAD_MS = 60_000
+
+/** The version of FHIR that is loaded beforehand. */
+const FHIR = '4.0.1'
 
 /** Maximum length of model information in characters. That of QI-Core has 1.4 million. */
 const MAX_MODEL = 5_000_000
@@ -64,17 +73,19 @@ export function openWorkerTranslator(options: WorkerTranslatorOptions = {}): Wor
     refusal: 'Too many CQL texts at the same time.',
   })
   let thread: TranslatorThread | undefined
+  const running = (): TranslatorThread => (thread = thread?.hasEnded() === false ? thread : startThread(model, maxMemory))
   const translate = keepTranslations<Translation>(async (text, includes, models) => {
     if ([text, ...includes.values()].some((one) => one.length > maxLength))
       throw new OperationError('too-costly', `A CQL library may have at most ${maxLength} characters.`)
     if ([...models.values()].some((one) => one.length > MAX_MODEL))
       throw new OperationError('too-costly', `Model information may have at most ${MAX_MODEL} characters.`)
-    return await limiter.run(async () => {
-      thread = thread?.hasEnded() === false ? thread : startThread(model, maxMemory)
-      return await thread.ask({ text, includes, models }, models.size === 0 ? timeoutMs : timeoutMs * 2)
-    })
+    return await limiter.run(async () => await running().ask({ text, includes, models }, models.size === 0 ? timeoutMs : timeoutMs * 2))
   })
-  return { translate, close: async () => await thread?.end() }
+  return {
+    translate,
+    ready: async () => await limiter.run(async () => await running().load(FHIR)),
+    close: async () => await thread?.end(),
+  }
 }
 
 interface Source {
@@ -84,6 +95,8 @@ interface Source {
 }
 
 interface TranslatorThread {
+  /** Waits until the thread has loaded a version of FHIR, if it was given the types. */
+  load(version: string | undefined): Promise<void>
   /** Translates a text; the thread takes one at a time. */
   ask(source: Source, timeoutMs: number): Promise<Translation>
   hasEnded(): boolean
@@ -142,16 +155,18 @@ function startThread(model: TypeModel | undefined, maxMemory: number): Translato
   const loaded = new Set<string>()
   const ready = next(LOAD_MS)
   ready.catch(() => undefined) // reported by the first text
+  const load = async (version: string | undefined): Promise<void> => {
+    await ready
+    if (model === undefined || version === undefined || loaded.has(version)) return
+    await answer({ text: smallLibrary(version), includes: new Map(), models: new Map() }, LOAD_MS)
+    loaded.add(version)
+  }
   return {
     hasEnded: () => ended,
     end,
+    load,
     ask: async (source, timeoutMs) => {
-      await ready
-      const version = model === undefined || source.models.size > 0 ? undefined : fhirVersion(source)
-      if (version !== undefined && !loaded.has(version)) {
-        await answer({ text: smallLibrary(version), includes: new Map(), models: new Map() }, LOAD_MS)
-        loaded.add(version)
-      }
+      await load(source.models.size > 0 ? undefined : fhirVersion(source))
       return await answer(source, timeoutMs)
     },
   }
