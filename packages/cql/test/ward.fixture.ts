@@ -203,6 +203,44 @@ export function entryOf(made: Change): WriteEntry {
   }
 }
 
+/** An earlier version of a resource is written again, as far back as its history goes. */
+interface Restored {
+  readonly kind: 'restore'
+  readonly type: string
+  readonly n: number
+  readonly back: number
+}
+
+const restored: fc.Arbitrary<Restored> = fc.record({
+  kind: fc.constant('restore' as const),
+  type: fc.constantFrom('Encounter', 'Encounter', 'Patient'),
+  n: fc.nat(9),
+  back: fc.integer({ min: 1, max: 3 }),
+})
+
+const writes = fc.array(fc.oneof({ weight: 3, arbitrary: change }, { weight: 1, arbitrary: restored }), { maxLength: 5 })
+
+/** The writes of three writers at once, some times one after the other. */
+export const concurrentRounds: fc.Arbitrary<(Change | Restored)[][][]> = fc.array(fc.tuple(writes, writes, writes), {
+  minLength: 2,
+  maxLength: 4,
+})
+
+async function writeOneByOne({ storage }: OperationContext, changes: readonly (Change | Restored)[]): Promise<void> {
+  for (const made of changes) {
+    const entry = made.kind === 'restore' ? await earlierOf(storage, made) : entryOf(made)
+    if (entry !== undefined) await storage.write([entry])
+  }
+}
+
+async function earlierOf({ history }: Storage, { type, n, back }: Restored): Promise<WriteEntry | undefined> {
+  if (history === undefined) throw new Error('The storage keeps no history.')
+  const { items } = await history.page({ types: [type], id: type === 'Patient' ? `p${n % 6}` : `e${n}` })
+  const versions = items.flatMap(({ stored }) => stored ?? [])
+  const earlier = versions[Math.min(back, versions.length - 1)]
+  return earlier && putOf(JSON.parse(earlier.text))
+}
+
 function counted(result: EvaluateMeasureResult): unknown {
   return JSON.parse(JSON.stringify({ ...result, id: '', date: '' }))
 }
@@ -220,6 +258,22 @@ export async function expectAgreement(ctx: OperationContext, rounds: readonly (r
   const live = inputs.map((input) => createLiveMeasure(ctx, input, { languages, settlingMs: 50 }))
   for (const changes of rounds) {
     if (changes.length > 0) await ctx.storage.write(changes.map(entryOf))
+    for (const [index, input] of inputs.entries())
+      expect(counted((await live[index]?.evaluate()) ?? expect.fail())).toEqual(counted(await evaluateMeasure(ctx, input, { languages })))
+  }
+}
+
+/** Expects that live measures count what new evaluations do, after several writers wrote, deleted and restored while they were evaluated. */
+export async function expectAgreementWhileWritten(
+  ctx: OperationContext,
+  rounds: readonly (readonly (readonly (Change | Restored)[])[])[],
+): Promise<void> {
+  await ctx.storage.write([library(TEXT), valueSet(['a']), ...MEASURES].map(putOf))
+  const languages = await languagesOf()
+  const inputs = MEASURES.map(({ id }) => ({ measure: `Measure/${id}`, reportType: 'subject-list' as const, ...PERIOD }))
+  const live = inputs.map((input) => createLiveMeasure(ctx, input, { languages, settlingMs: 50 }))
+  for (const writers of rounds) {
+    await Promise.all([...writers.map((changes) => writeOneByOne(ctx, changes)), ...live.map((one) => one.evaluate())])
     for (const [index, input] of inputs.entries())
       expect(counted((await live[index]?.evaluate()) ?? expect.fail())).toEqual(counted(await evaluateMeasure(ctx, input, { languages })))
   }
