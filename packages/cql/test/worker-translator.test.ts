@@ -42,7 +42,7 @@ describe('the translator in a thread', () => {
     const { user, system } = process.cpuUsage(began)
     expect(user + system).toBeLessThan(500_000)
     const ctx = createContext({ storage: memoryStorage(), types: model })
-    const { values } = await evaluateCql(ctx, { expression: 'Count({ 1, 2 } N where N > 1)' }, { translator: own })
+    const { values } = await evaluateCql(ctx, { expression: 'Count(({ 1, 2 }) N where N > 1)' }, { translator: own })
     await own.close()
     expect(values.get('return')).toBe(1)
   })
