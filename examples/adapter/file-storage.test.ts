@@ -11,5 +11,9 @@ storageContract(
     const open = () => openFileStorage(join(folder, 'content.json'), { now })
     return { storage: await open(), reopen: open, dispose: () => rm(folder, { recursive: true }) }
   },
-  { history: 'replaced versions are not kept', contained: 'contained resources are not found' },
+  {
+    history: 'replaced versions are not kept',
+    contained: 'contained resources are not found',
+    conditionalWrites: 'puts do not depend on other resources',
+  },
 )

@@ -66,10 +66,10 @@ export interface Service {
   readonly jobs: Jobs
   /** When the service was created, as an instant; the date of its statements about itself. */
   readonly startedAt: string
-  /** Runs conditional writes that may concern each other one after the other, so that each sees what the previous ones have written. */
+  /** Runs conditional writes and patches that would disturb each other one after the other. */
   readonly writeLock: KeyedLock
-  /** Lets few conditional creates run at the same time, so that on a busy machine some end in time instead of none. */
-  readonly creates: Limiter
+  /** Lets few conditional writes run at the same time, so that on a busy machine some end in time instead of none. */
+  readonly conditionalWrites: Limiter
   /** Definitions that can be read and searched in addition to stored resources. */
   readonly definitions: DefinitionShelf
   readonly hiddenDefinitions: HiddenDefinitions
@@ -122,7 +122,7 @@ export function createService(options: HandlerOptions): Service {
     jobs: createJobs({ limits, now: context.now, newId: context.newId, isActive: (loginId) => sessions.isActive(loginId) }),
     startedAt,
     writeLock: createKeyedLock(),
-    creates: createLimiter({ concurrency: 8, queue: Infinity, refusal: 'Too many requests at the same time.' }),
+    conditionalWrites: createLimiter({ concurrency: 8, queue: Infinity, refusal: 'Too many requests at the same time.' }),
     definitions: createDefinitionShelf({
       ctx: context,
       indexer,

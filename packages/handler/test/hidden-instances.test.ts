@@ -115,6 +115,19 @@ it.each<[string, object?]>([
   if (path.startsWith('Measure/:id/')) expect(await asked('gone')).toEqual(absent)
 })
 
+it.each(['theirs', 'absent'])(
+  'a conditional create does not find what is hidden: with the id %s in its criteria, it creates',
+  async (id) => {
+    const headers = { ...fhirHeaders(server.token), 'if-none-exist': `_id=${id}` }
+    const { status } = await send(`${server.base}/fhir/R4/Practitioner`, {
+      method: 'POST',
+      headers,
+      body: '{"resourceType":"Practitioner"}',
+    })
+    expect(status).toBe(201)
+  },
+)
+
 it.each([
   `$evaluate-measure?${PERIOD}`,
   `$evaluate-measure?${PERIOD}&reportType=subject-list`,

@@ -47,6 +47,7 @@ const ENTRY_PROMISES: readonly string[] = [
   'several sort keys are compared one after the other',
   'sorted pages join without gap or repetition',
   'contained',
+  'conditionalWrites',
   'conditions of a scan on the same parameter may hold for different values of it',
 ]
 

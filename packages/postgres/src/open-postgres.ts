@@ -6,6 +6,7 @@ import { databaseOver, type Database } from './database/database.js'
 import { bearsTransactions, makeIndexes, migrate, migrateToFill } from './database/migrations.js'
 import type { PostgresPool } from './database/sql.js'
 import { readingFrom } from './database/replicas.js'
+import { canLockConditions } from './resources/conditional-writes.js'
 import { revisionOf } from './resources/revision.js'
 import { listeningNews, notifying } from './sessions/session-news.js'
 import { sessionsIn, usersIn } from './sessions/sessions.js'
@@ -134,7 +135,7 @@ async function openDatabase({ connections, db, replicas }: Opening, options: Ope
   }
   const { notify = true } = options
   const revision = revisionOf(db)
-  const kept = { ...storageOptionsOf(options), reading: readingFrom(db, replicas), bearsTransactions: await bearsTransactions(db) }
+  const kept = { ...storageOptionsOf(options), reading: readingFrom(db, replicas), ...(await featuresOf(db)) }
   const announced = notify ? notifying : (change: Parameters<typeof notifying>[0]) => change
   return {
     storage: { ...storageIn({ ...db, close }, kept), revision },
@@ -142,6 +143,10 @@ async function openDatabase({ connections, db, replicas }: Opening, options: Ope
     concepts: { ...conceptsIn(db), revision },
     close,
   }
+}
+
+async function featuresOf(db: Database): Promise<Pick<StorageOptions, 'bearsTransactions' | 'locksConditions'>> {
+  return { bearsTransactions: await bearsTransactions(db), locksConditions: await canLockConditions(db) }
 }
 
 const POOL = having('a pool', ['connect', 'on', 'end'])
@@ -174,7 +179,7 @@ function storageOptionsOf({
   now = () => new Date(),
   history = true,
   cacheCharacters = DEFAULT_CACHE,
-}: OpenPostgresOptions): Omit<StorageOptions, 'reading' | 'bearsTransactions'> {
+}: OpenPostgresOptions): Pick<StorageOptions, 'now' | 'history' | 'cacheCharacters'> {
   return { now, history, cacheCharacters }
 }
 

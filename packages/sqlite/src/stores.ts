@@ -2,7 +2,15 @@ import { randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { createResourceCache, resourceOf, type LookUp } from '@fhir-ops/sql'
 import { AMOUNT, CLOCK, FLAG, type MemberKind, checkOptions, having, inputShape, type InputShape } from 'fhir-ops/internal/input'
-import { checkEntries, checkQuery, checkScan, type HistoryItem, type ScanItem, type StagedSystem } from 'fhir-ops/internal/storage'
+import {
+  checkEntries,
+  checkQuery,
+  checkScan,
+  conditionalPuts,
+  type HistoryItem,
+  type ScanItem,
+  type StagedSystem,
+} from 'fhir-ops/internal/storage'
 import type {
   Capabilities,
   ReadResult,
@@ -39,7 +47,14 @@ import type { SqliteConnection } from './database/connection.js'
 import { sqliteDriver, type SqliteDriver } from './database/driver.js'
 import { migrate } from './database/migrations.js'
 
-const CAPABILITIES: Capabilities = { atomic: true, counts: true, preconditions: true, sorts: true, contained: true }
+const CAPABILITIES: Capabilities = {
+  atomic: true,
+  counts: true,
+  preconditions: true,
+  sorts: true,
+  contained: true,
+  conditionalWrites: true,
+}
 
 /** Options of `sqliteStorage`. */
 export interface SqliteStorageOptions {
@@ -103,8 +118,9 @@ export function storageOn(executor: Executor, options: SqliteStorageOptions): St
       return executor.call(countMatches, { type: asked.type, where: asked.where })
     },
     async write(entries) {
-      checkEntries(entries)
-      return executor.call(writeEntries, { entries: entries.map(packedEntry), now: now().getTime(), history })
+      checkEntries(entries, CAPABILITIES)
+      const packed = { entries: entries.map(packedEntry), conditions: conditionalPuts(entries) }
+      return executor.call(writeEntries, { ...packed, now: now().getTime(), history })
     },
     revision: executor.revision,
     changes: async (since) => executor.callNow(readChanges, since),

@@ -1,6 +1,7 @@
 import type { Storage } from 'fhir-ops/storage'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { changingPromises } from './changing.js'
+import { conditionalWritePromises } from './conditional-writes.js'
 import { conditionPromises } from './conditions.js'
 import { containmentPromises } from './containment.js'
 import { historyPromises } from './history.js'
@@ -25,7 +26,7 @@ export interface OpenedStorage {
 /** Opens an empty storage that takes `lastUpdated` from the given clock. */
 export type StorageFactory = (clock: { readonly now: () => Date }) => OpenedStorage | Promise<OpenedStorage>
 
-/** Promises that an adapter does not keep, with the reason for each. `history` and `contained` stand for all promises about these optional parts of a storage. */
+/** Promises that an adapter does not keep, with the reason for each. `history`, `contained` and `conditionalWrites` stand for all promises about these optional parts of a storage. */
 export type Skips = Readonly<Record<string, string>>
 
 const PROMISES: readonly StoragePromise[] = [
@@ -39,6 +40,7 @@ const PROMISES: readonly StoragePromise[] = [
   ...conditionPromises,
   ...referencePromises,
   ...containmentPromises,
+  ...conditionalWritePromises,
   ...lifePromises,
 ]
 
@@ -50,6 +52,11 @@ const PARTS: readonly {
 }[] = [
   { name: 'history', promises: historyPromises, isIn: ({ history }) => history !== undefined },
   { name: 'contained', promises: containmentPromises, isIn: ({ capabilities }) => capabilities.contained === true },
+  {
+    name: 'conditionalWrites',
+    promises: conditionalWritePromises,
+    isIn: ({ capabilities }) => capabilities.conditionalWrites === true,
+  },
 ]
 
 /**

@@ -162,6 +162,16 @@ export const writingPromises: readonly StoragePromise[] = [
     },
   },
   {
+    promise: 'a put with a condition is refused, unless the storage checks it',
+    check: async ({ storage }) => {
+      const { conditionalWrites = false } = storage.capabilities
+      const writing = storage.write([patient('b'), { ...patient('a'), ifOnlyMatch: byGender('male').where }])
+      if (conditionalWrites) return void (await writing)
+      await expect(writing).rejects.toMatchObject({ code: 'not-supported' })
+      expect(await idsOf(storage, ALL_PATIENTS)).toEqual([])
+    },
+  },
+  {
     promise: 'the same id of two types is two resources',
     check: async ({ storage }) => {
       const text = writableText('Group', 'a', { resourceType: 'Group' })

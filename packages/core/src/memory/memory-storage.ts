@@ -4,10 +4,13 @@ import { checkOptions, CLOCK, FLAG, FUNCTION, inputShape, ITERABLE, type InputSh
 import { stringAt, type JsonObject } from '../json/index.js'
 import {
   checkEntries,
+  checkOnlyMatch,
   checkQuery,
   checkScan,
+  conditionalPuts,
   putResource,
   type Capabilities,
+  type ConditionalPut,
   type Indexer,
   type SearchPage,
   type SearchQuery,
@@ -16,6 +19,7 @@ import {
   isDefinitionEntry,
   type Condition,
   type ScanQuery,
+  MATCHES_OF_PUT,
   scanItemTooLong,
   SCAN_ITEM_BYTES,
   SCAN_PAGE_BYTES,
@@ -24,6 +28,8 @@ import {
   type ScanItem,
   type ScanPage,
   type StoredResource,
+  type WriteEntry,
+  type WriteResult,
 } from '../storage/index.js'
 import { countBits, createNumbers } from '../bits/index.js'
 import { createScheduler, paced } from '../context/index.js'
@@ -49,7 +55,14 @@ export interface MemoryStorageOptions {
 
 const SHAPE: InputShape = inputShape<MemoryStorageOptions>({ indexer: FUNCTION, now: CLOCK, history: FLAG })
 
-const CAPABILITIES: Capabilities = { atomic: true, counts: true, preconditions: true, sorts: true, contained: true }
+const CAPABILITIES: Capabilities = {
+  atomic: true,
+  counts: true,
+  preconditions: true,
+  sorts: true,
+  contained: true,
+  conditionalWrites: true,
+}
 
 /**
  * Creates a storage that keeps resources in memory, for as long as the process runs: for tests, and for content that is loaded at start. Each call sees the
@@ -98,8 +111,11 @@ export function memoryStorage(resources: Iterable<object> = [], options: MemoryS
       return paced(run, count(open(), query))
     },
     async write(entries) {
-      checkEntries(entries)
-      return applyWrites(open(), entries)
+      checkEntries(entries, CAPABILITIES)
+      const conditions = conditionalPuts(entries)
+      if (conditions.length === 0) return applyWrites(open(), entries)
+      for (const { type, where } of conditions) checkIndexed({ type, where }, unindexed)
+      return paced(run, writeIfOnlyMatch(open(), entries, conditions))
     },
     revision: () => open().writes,
     changes: async (since) => open().changes.since(since),
@@ -127,6 +143,22 @@ function* search(state: MemoryState, query: SearchQuery): Work<SearchPage> {
   if (matches === undefined) return { items: [] }
   const page = pageOf(matches, query)
   return { ...page, items: page.items.map(({ stored }) => stored) }
+}
+
+/** Checks the conditions until nothing is written while they are checked, and then writes. */
+function* writeIfOnlyMatch(
+  state: MemoryState,
+  entries: readonly WriteEntry[],
+  conditions: readonly ConditionalPut[],
+): Work<readonly WriteResult[]> {
+  for (;;) {
+    const { writes } = state
+    for (const put of conditions) {
+      const { items } = yield* search(state, { type: put.type, where: put.where, limit: MATCHES_OF_PUT })
+      checkOnlyMatch(put, { matches: items.map(({ id }) => id), isCurrent: readRow(state.tables.get(put.type), put.id) !== undefined })
+    }
+    if (state.writes === writes) return applyWrites(state, entries)
+  }
 }
 
 function* count({ tables }: MemoryState, query: SearchQuery): Work<number> {

@@ -1,7 +1,7 @@
 import { OperationError, quoted } from '../errors/index.js'
 import { isObject } from '../json/index.js'
 import type { Condition, ScanQuery, SearchQuery } from './query.js'
-import type { WriteEntry } from './storage.js'
+import type { Capabilities, WriteEntry } from './storage.js'
 
 /**
  * Checks the version that an entry expects.
@@ -20,15 +20,58 @@ export function checkVersion({ type, id, ifVersion }: Pick<WriteEntry, 'type' | 
  * Checks the argument of `write`, for callers without type checks. A single entry that is not in a list is refused. Every adapter calls this first;
  * `checkLaidOut` checks each entry.
  *
- * @throws {OperationError} `parameter-value` for anything but a list of objects; `parameter-required` when it is missing.
+ * @param capabilities Those of the storage. Default none.
+ * @throws {OperationError} `parameter-value` for anything but a list of objects, and for an `ifOnlyMatch` that is not a condition; `parameter-required` when it
+ *   is missing; `not-supported` for `ifOnlyMatch` without `conditionalWrites`.
  */
-export function checkEntries(entries: readonly WriteEntry[]): void {
+export function checkEntries(
+  entries: readonly WriteEntry[],
+  { conditionalWrites = false }: Pick<Capabilities, 'conditionalWrites'> = {},
+): void {
   const given: unknown = entries
   if (given === undefined || given === null)
     throw new OperationError('parameter-required', 'entries is missing.', { expression: ['entries'] })
-  if (Array.isArray(given) && given.every(isObject)) return
-  const problem = Array.isArray(given) ? 'has an item that is none' : 'is not a list, such as [putResource(...)]'
-  throw new OperationError('parameter-value', `entries must be a list of entries to write, and ${problem}.`, { expression: ['entries'] })
+  if (!Array.isArray(given)) throw notEntries('is not a list, such as [putResource(...)]')
+  if (!given.every(isObject)) throw notEntries('has an item that is none')
+  const conditions = given.flatMap(({ ifOnlyMatch }) => (ifOnlyMatch === undefined ? [] : [ifOnlyMatch]))
+  if (!conditions.every(isCondition)) throw notEntries('has an item whose ifOnlyMatch is not a condition')
+  if (conditions.length > 0 && !conditionalWrites)
+    throw new OperationError('not-supported', 'This storage writes nothing that depends on what else meets a condition (ifOnlyMatch).')
+}
+
+function notEntries(problem: string): OperationError {
+  return new OperationError('parameter-value', `entries must be a list of entries to write, and ${problem}.`, { expression: ['entries'] })
+}
+
+/** A put that must be the only resource of its type to meet a condition. */
+export interface ConditionalPut extends Pick<SearchQuery, 'type' | 'where'> {
+  readonly id: string
+}
+
+/** The puts of a write that have a condition. */
+export function conditionalPuts(entries: readonly WriteEntry[]): readonly ConditionalPut[] {
+  return entries.flatMap((entry) => {
+    if (entry.op !== 'put' || entry.ifOnlyMatch === undefined) return []
+    const { type, id, ifOnlyMatch: where } = entry
+    return [{ type, id, where }]
+  })
+}
+
+/** Number of matches of the condition of a put that are looked for: another one besides its own resource. */
+export const MATCHES_OF_PUT = 2
+
+/** The resources before a write. */
+export interface BeforePut {
+  /** Ids of resources that meet the condition; `MATCHES_OF_PUT` if there are more. */
+  readonly matches: readonly string[]
+  /** True if the resource that is put is current. */
+  readonly isCurrent: boolean
+}
+
+/** Checks the condition of a put. @throws {OperationError} `version-conflict` when it does not hold. */
+export function checkOnlyMatch({ type, id }: ConditionalPut, { matches, isCurrent }: BeforePut): void {
+  if (isCurrent ? matches.length === 1 && matches[0] === id : matches.length === 0) return
+  throw new OperationError('version-conflict', `${type}/${id} was to be the only ${type} that meets a condition, and is not.`)
 }
 
 const CONDITIONS: Readonly<Record<Condition['kind'], true>> = {
@@ -53,9 +96,11 @@ export function checkQuery(query: Pick<SearchQuery, 'type' | 'where'>): void {
   if (given === undefined || given === null) throw new OperationError('parameter-required', 'query is missing.', { expression: ['query'] })
   if (typeof given === 'string') throw notAQuery(`is the text ${quoted(given)}, which parseSearch of fhir-ops/search makes a query of`)
   if (!isObject(given) || typeof given['type'] !== 'string') throw notAQuery('has no type')
-  const { where } = given
-  if (!isObject(where) || typeof where['kind'] !== 'string' || !Object.hasOwn(CONDITIONS, where['kind']))
-    throw notAQuery('has no condition in where')
+  if (!isCondition(given['where'])) throw notAQuery('has no condition in where')
+}
+
+function isCondition(given: unknown): boolean {
+  return isObject(given) && typeof given['kind'] === 'string' && Object.hasOwn(CONDITIONS, given['kind'])
 }
 
 /**

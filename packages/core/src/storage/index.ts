@@ -54,7 +54,16 @@ export {
 } from './entry-test.js'
 export { joinAlternatives, type JoinOptions } from './alternatives.js'
 export { isResourceId, isResourceType, resourceTypes } from './resource-types.js'
-export { checkEntries, checkQuery, checkScan, checkVersion } from './checks.js'
+export {
+  checkEntries,
+  checkOnlyMatch,
+  checkQuery,
+  checkScan,
+  checkVersion,
+  conditionalPuts,
+  MATCHES_OF_PUT,
+  type ConditionalPut,
+} from './checks.js'
 export { comparePositions, compareSortKeys, positionOf, sortKeyAmong, type IndexedResource, type SortPosition } from './sort-position.js'
 export { DEFINITION_PARAM, isDefinitionEntry } from './query.js'
 export type { Comparison, Condition, EntryTest, IndexEntry, Referring, ScanQuery, SearchQuery, SortKey } from './query.js'

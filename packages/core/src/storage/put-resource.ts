@@ -1,7 +1,7 @@
 import { checkGiven, OperationError, quoted } from '../errors/index.js'
 import { compact, isObject, jsonMembers, parseInPieces, type JsonObject } from '../json/index.js'
 import { finished, type Work } from '../work/index.js'
-import type { IndexEntry } from './query.js'
+import type { Condition, IndexEntry } from './query.js'
 import type { ContainedEntry, PutEntry } from './storage.js'
 import { isResourceId, isResourceType } from './resource-types.js'
 import { metaPrefix } from './stored-resource.js'
@@ -23,6 +23,8 @@ export interface ResourceToPut {
   readonly source: string | object
   /** As `PutEntry.ifVersion`. */
   readonly ifVersion?: string | null | undefined
+  /** As `PutEntry.ifOnlyMatch`. */
+  readonly ifOnlyMatch?: Condition | undefined
 }
 
 /**
@@ -35,11 +37,11 @@ export function putResource(put: ResourceToPut, indexer: Indexer): PutEntry {
 }
 
 /** As `putResource`, in steps, so that other work can run in between. */
-export function* puttingResource({ type, id, source, ifVersion }: ResourceToPut, indexer: Indexer): Work<PutEntry> {
+export function* puttingResource({ type, id, source, ...conditions }: ResourceToPut, indexer: Indexer): Work<PutEntry> {
   const written = yield* writableResource(type, id, source)
   checkGiven('indexer', indexer)
   yield
-  return yield* putEntry({ type, id, ifVersion, ...written }, indexer)
+  return yield* putEntry({ type, id, ...conditions, ...written }, indexer)
 }
 
 /** A resource to store whose text has already been parsed. */
@@ -56,7 +58,7 @@ export function* puttingChecked({ type, id, text, resource }: CheckedResource, i
   checkAddress(type, id)
   const json = yield* compact(text)
   const written = laidOut(json, { type, id, resource }) ?? (yield* writableResource(type, id, json))
-  return yield* putEntry({ type, id, ifVersion: undefined, ...written }, indexer)
+  return yield* putEntry({ type, id, ...written }, indexer)
 }
 
 /** Accepts a text that begins with type and id and whose `meta` has no member that a storage sets itself; `undefined` for any other text. */
@@ -71,12 +73,21 @@ function laidOut(json: string, { type, id, resource }: Omit<CheckedResource, 'te
   return isKept ? { text: json, resource } : undefined
 }
 
-interface Written extends WritableResource, Pick<ResourceToPut, 'type' | 'id' | 'ifVersion'> {}
+interface Written extends WritableResource, Omit<ResourceToPut, 'source'> {}
 
-function* putEntry({ type, id, text, resource, ifVersion }: Written, indexer: Indexer): Work<PutEntry> {
+function* putEntry({ type, id, text, resource, ifVersion, ifOnlyMatch }: Written, indexer: Indexer): Work<PutEntry> {
   const entries = indexer.work === undefined ? indexer(resource) : yield* indexer.work(resource)
   const contained = indexer.contained === undefined ? [] : yield* indexer.contained(resource)
-  return { op: 'put', type, id, text, entries, ...(contained.length > 0 && { contained }), ...(ifVersion !== undefined && { ifVersion }) }
+  return {
+    op: 'put',
+    type,
+    id,
+    text,
+    entries,
+    ...(contained.length > 0 && { contained }),
+    ...(ifVersion !== undefined && { ifVersion }),
+    ...(ifOnlyMatch !== undefined && { ifOnlyMatch }),
+  }
 }
 
 /**

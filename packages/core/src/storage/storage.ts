@@ -1,7 +1,7 @@
 import type { FhirResource } from 'fhir/r4.js'
 import type { JsonObject } from '../json/index.js'
 import type { Work } from '../work/index.js'
-import type { IndexEntry, ScanQuery, SearchQuery } from './query.js'
+import type { Condition, IndexEntry, ScanQuery, SearchQuery } from './query.js'
 
 /** The current version of a resource. `text` and `resource` may be getters of a class, which a spread (`{ ...stored }`) does not copy. */
 export interface StoredResource<R extends JsonObject = JsonObject> {
@@ -58,6 +58,11 @@ export interface PutEntry {
   readonly contained?: readonly ContainedEntry[] | undefined
   /** The expected current version: a versionId, or `null` when the id must not exist. Not checked when absent. */
   readonly ifVersion?: string | null
+  /**
+   * For conditional creates and updates: before the write, this resource must be the only one of its type that meets the condition; if it is not current,
+   * none may. Otherwise the write fails. Only for storages with `conditionalWrites`; others refuse it.
+   */
+  readonly ifOnlyMatch?: Condition | undefined
 }
 
 /** Deletes a resource; deleting what does not exist succeeds. */
@@ -129,6 +134,11 @@ export interface Capabilities {
   readonly sorts: boolean
   /** `contained` of a put is kept. Default false: searches do not find contained resources. */
   readonly contained?: boolean
+  /**
+   * `ifOnlyMatch` of a put is honoured, also if other processes write at the same time: of puts that meet each other's conditions, the second sees what the
+   * first has stored. Default false.
+   */
+  readonly conditionalWrites?: boolean
 }
 
 /**
@@ -164,8 +174,8 @@ export interface Storage {
    * Applies all entries in order, or none; resolves when they are durable and visible to every later read. Results are in the order
    * of the entries. The same id may occur several times: each entry sees the effect of those before it.
    *
-   * @throws {OperationError} `version-conflict` when an `ifVersion` does not hold, `resource-invalid` when a text does not have the layout of
-   *   `PutEntry.text`. Nothing is written then.
+   * @throws {OperationError} `version-conflict` when an `ifVersion` or `ifOnlyMatch` does not hold, `resource-invalid` when a text does not have the layout of
+   *   `PutEntry.text`, `not-supported` for `ifOnlyMatch` without `conditionalWrites`. Nothing is written then.
    */
   write(entries: readonly WriteEntry[]): Promise<readonly WriteResult[]>
   /**

@@ -59,7 +59,7 @@ export function tenantStorage(storage: Storage, tenant: string): Storage {
       return storage.count(innerQuery(query, names))
     },
     async write(entries) {
-      checkEntries(entries)
+      checkEntries(entries, storage.capabilities)
       const results = await storage.write(entries.map((entry) => innerEntry(entry, names)))
       return results.map((result) => ({ ...result, type: names.outer(result.type) }))
     },
@@ -97,6 +97,7 @@ function innerEntry(entry: WriteEntry, names: Names): WriteEntry {
     text: retyped(entry.text, entry.type, type),
     entries: innerEntries(entry.entries),
     contained: entry.contained?.map((within) => ({ ...within, type: names.inner(within.type), entries: innerEntries(within.entries) })),
+    ifOnlyMatch: entry.ifOnlyMatch && innerCondition(entry.ifOnlyMatch, names),
   }
 }
 

@@ -113,14 +113,20 @@ async function putWithin(view: View, entry: PutEntry): Promise<PutEntry> {
   const { caller } = view
   if (entry.ifVersion === null) {
     checkContent(view, entry, caller.within('create', entry.type))
-    return entry
+    return withNarrowedCondition(caller, entry)
   }
   const within = caller.within('update', entry.type)
-  if (within === undefined) return entry
+  if (within === undefined) return withNarrowedCondition(caller, entry)
   const current = await visible(view, 'update', entry)
   if (current === undefined) throw notFound(entry.type, entry.id)
   checkContent(view, entry, within)
-  return { ...entry, ifVersion: entry.ifVersion ?? current.versionId }
+  return { ...withNarrowedCondition(caller, entry), ifVersion: entry.ifVersion ?? current.versionId }
+}
+
+/** A resource that the caller cannot find must not prevent a conditional create, which would reveal it. */
+function withNarrowedCondition(caller: Caller, entry: PutEntry): PutEntry {
+  const { type, ifOnlyMatch: where } = entry
+  return where === undefined ? entry : { ...entry, ifOnlyMatch: narrowedQuery(caller, { type, where }).where }
 }
 
 function checkContent({ ctx }: View, { type, id, entries }: PutEntry, within: Condition | undefined): void {

@@ -2,14 +2,14 @@ import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
 import { stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import { checkVersion, puttingResource } from 'fhir-ops/internal/storage'
-import type { DeleteEntry, StoredResource } from 'fhir-ops/storage'
+import type { Condition, DeleteEntry } from 'fhir-ops/storage'
 import { authorize, notFound } from '../auth/caller.js'
 import { parseQuery } from '../http/target.js'
 import { param, type Exchange } from '../exchange.js'
 import type { Service } from '../service.js'
 import { checkBot } from './bots.js'
 import { checkValid } from './check-valid.js'
-import { criteriaText, matchesOf, onlyMatch, type Criteria } from './criteria.js'
+import { criteriaText, matchesOf, onlyMatchWithCondition, type Criteria } from './criteria.js'
 import { checkNoDefinition } from './definitions.js'
 import { checkReach, isInReach } from './reach.js'
 import { PROTOCOL } from './search/search-request.js'
@@ -20,18 +20,17 @@ import type { WritePlan } from './write-plan.js'
 /**
  * Plans to store a resource under a new id; with `If-None-Exist`, only if no resource meets the criteria.
  *
- * @throws {OperationError} as `writableText`; as `onlyMatch`; `parameter-unsupported` for parameters in the URL.
+ * @throws {OperationError} as `writableText`; as `matchesOf`; `parameter-unsupported` for parameters in the URL.
  */
 export async function planCreate(service: Service, exchange: Exchange): Promise<WritePlan> {
   const type = param(exchange, 'type')
   checkNoParameters(exchange, type, CREATE)
   const condition = exchange.request.header('if-none-exist')
-  if (condition !== undefined) {
-    const pairs = parseQuery(criteriaText(service, type, condition), service.limits)
-    const stored = await onlyMatch(service, exchange, { type, pairs })
-    if (stored !== undefined) return { kind: 'found', type, id: stored.id, stored }
-  }
-  return planPut(service, exchange, { type, id: exchange.ctx.newId(), ifVersion: null })
+  const place = { type, id: exchange.ctx.newId(), ifVersion: null }
+  if (condition === undefined) return planPut(service, exchange, place)
+  const pairs = parseQuery(criteriaText(service, type, condition), service.limits)
+  const { match: stored, ifOnlyMatch } = await onlyMatchWithCondition(service, exchange, { type, pairs })
+  return stored === undefined ? planPut(service, exchange, { ...place, ifOnlyMatch }) : { kind: 'found', type, id: stored.id, stored }
 }
 
 /** Refuses parameters. Some servers accept criteria in the URL of a create, or delete referring resources too; ignoring that request would be wrong. */
@@ -71,7 +70,7 @@ export async function planUpdate(service: Service, exchange: Exchange): Promise<
  * Plans to store a resource as the next version of the one that meets the criteria of the URL or, if there is none, as a new one, under
  * its own id if it has one.
  *
- * @throws {OperationError} as `writableText` and `onlyMatch`; `resource-invalid` if its id is not that of the match; `conflict` if
+ * @throws {OperationError} as `writableText` and `matchesOf`; `resource-invalid` if its id is not that of the match; `conflict` if
  *   there is no match, but its id is taken.
  * @see https://hl7.org/fhir/R4/http.html#cond-update
  */
@@ -79,12 +78,15 @@ export async function planConditionalUpdate(service: Service, exchange: Exchange
   const criteria = criteriaOf(exchange)
   const { type } = criteria
   const given = givenId(exchange)
-  const match = await onlyMatch(service, exchange, criteria)
+  const { match, ifOnlyMatch } = await onlyMatchWithCondition(service, exchange, criteria)
   if (match === undefined && given !== undefined) await checkFree(exchange, type, given)
-  if (match === undefined) return planNew(service, exchange, { type, id: given ?? exchange.ctx.newId() })
+  if (match === undefined) return planNew(service, exchange, { type, id: given ?? exchange.ctx.newId(), ifOnlyMatch })
   if (given !== undefined && given !== match.id) throw wrongId(type, match.id)
   authorize(exchange.caller, { action: 'update', type, id: match.id })
-  return planPut(service, exchange, { type, id: match.id, ifVersion: await expectedVersionOf(exchange, match) })
+  const expected = await expectedVersion(exchange, match)
+  // Without other conditions, the match must still be one when it is replaced: as the storage sees it, or else in the same version.
+  const ifVersion = expected === undefined && ifOnlyMatch === undefined ? match.versionId : expected
+  return planPut(service, exchange, { type, id: match.id, ifVersion, ifOnlyMatch })
 }
 
 /**
@@ -124,8 +126,8 @@ export function mostDeletions({ ctx, limits }: Pick<Service, 'ctx' | 'limits'>):
   return ctx.storage.capabilities.atomic ? limits.conditionalDeletes : 1
 }
 
-async function planNew(service: Service, exchange: Exchange, named: Named): Promise<WritePlan> {
-  return planPut(service, exchange, { ...named, ifVersion: (await expectedVersion(exchange, named)) ?? null })
+async function planNew(service: Service, exchange: Exchange, place: Omit<Place, 'ifVersion'>): Promise<WritePlan> {
+  return planPut(service, exchange, { ...place, ifVersion: (await expectedVersion(exchange, place)) ?? null })
 }
 
 /** The address of a resource. */
@@ -137,6 +139,8 @@ export interface Named {
 /** The address to write to, and the version that must be current. */
 interface Place extends Named {
   readonly ifVersion: string | null | undefined
+  /** As `PutEntry.ifOnlyMatch`. */
+  readonly ifOnlyMatch?: Condition | undefined
 }
 
 function planPut(service: Service, exchange: Exchange, place: Place): Promise<WritePlan> {
@@ -144,14 +148,11 @@ function planPut(service: Service, exchange: Exchange, place: Place): Promise<Wr
 }
 
 /** Plans to store a text. @throws {OperationError} as `checkValid` and `checkBot`. */
-export async function planText(
-  service: Service,
-  exchange: Exchange,
-  { type, id, ifVersion, text, resource }: PlacedText,
-): Promise<WritePlan> {
+export async function planText(service: Service, exchange: Exchange, { text, resource, ...place }: PlacedText): Promise<WritePlan> {
+  const { type, id } = place
   await checkValid(service, exchange.ctx, { type, text, resource })
   if (type === 'Bot') checkBot({ ...resource, id }, exchange.caller, service.bots)
-  const entry = (source: string): ReturnType<typeof puttingResource> => puttingResource({ type, id, source, ifVersion }, service.indexer)
+  const entry = (source: string): ReturnType<typeof puttingResource> => puttingResource({ ...place, source }, service.indexer)
   return { kind: 'put', type, id, text, entry }
 }
 
@@ -198,12 +199,6 @@ async function expectedVersion(exchange: Exchange, address: Named): Promise<stri
   const versionId = await presentVersion(exchange, address)
   if (versionId !== undefined && namesVersion(none, versionId)) throw notAt(address, versionId, `If-None-Match is ${quoted(none)}`)
   return unmodified
-}
-
-/** Like `expectedVersion`, for a resource that met the criteria: without other conditions, its version must still be current when it is replaced. */
-async function expectedVersionOf(exchange: Exchange, match: StoredResource): Promise<string | null> {
-  const expected = await expectedVersion(exchange, match)
-  return expected === undefined ? match.versionId : expected
 }
 
 /** Returns the current version, if there is one, which must still be current when it is replaced. */

@@ -6,7 +6,7 @@ import { takeContent } from '../content/binary.js'
 import { executePlan, retryingConflicts } from '../content/execute-plan.js'
 import { planConditionalPatch, planPatch } from '../content/patch/patch.js'
 import type { WritePlan } from '../content/write-plan.js'
-import { criteriaText, keysOfCreate } from '../content/criteria.js'
+import { checksCriteria } from '../content/criteria.js'
 import { COMPARTMENT_TYPES } from 'fhir-ops/internal/context'
 import { historyOfInstance, historyOfSystem, historyOfType } from '../content/history.js'
 import { readResource, readVersion } from '../content/read.js'
@@ -14,7 +14,6 @@ import { searchCompartment, searchType, searchEverything, searchWholeCompartment
 import { planConditionalDelete, planConditionalUpdate, planCreate, planDelete, planUpdate } from '../content/write.js'
 import type { Answer } from '../http/answer.js'
 import { FHIR_PATH, type Service } from '../service.js'
-import { parseQuery } from '../http/target.js'
 import { param, type Exchange, type Route } from '../exchange.js'
 
 const TYPE = `${FHIR_PATH}/:type`
@@ -209,23 +208,22 @@ function conditionalRoutes(service: Service, { update, patch, remove }: WriteRow
   ]
 }
 
-/** A write that is planned and then executed; if it depends on stored resources, it waits for earlier ones that may concern it. */
+/** A write that is planned and then executed. */
 function planned(service: Service, plan: (exchange: Exchange) => Promise<WritePlan>): Pick<Route, 'plan' | 'run'> {
   const run = async (exchange: Exchange): Promise<Answer> => executePlan(service, exchange, await plan(exchange))
-  return {
-    plan,
-    run: (exchange) => (isConditional(exchange) ? whileLocked(service, exchange, run) : run(exchange)),
-  }
+  return { plan, run: (exchange) => (isConditional(exchange) ? runConditional(service, exchange, run) : run(exchange)) }
 }
 
-async function whileLocked(service: Service, exchange: Exchange, run: (exchange: Exchange) => Promise<Answer>): Promise<Answer> {
+/**
+ * Runs a write with criteria, again if others have changed what it found. Those with the same criteria run one after the other, as all but one would be
+ * repeated; if the storage does not check criteria, all with criteria of the type do, so that each sees what the previous ones have written.
+ */
+function runConditional(service: Service, exchange: Exchange, run: (exchange: Exchange) => Promise<Answer>): Promise<Answer> {
+  const { request, ctx } = exchange
   const type = param(exchange, 'type')
-  const condition = exchange.request.method === 'POST' ? exchange.request.header('if-none-exist') : undefined
-  if (condition === undefined) return service.writeLock([type], () => run(exchange))
-  const pairs = parseQuery(criteriaText(service, type, condition), service.limits)
-  const { keys, shared } = await keysOfCreate(service, exchange, { type, pairs })
-  const { creates } = service
-  return service.writeLock(keys, () => creates.run(() => run(exchange), exchange.ctx), shared)
+  const criteria = request.method === 'POST' ? request.header('if-none-exist') : request.target
+  const key = checksCriteria(exchange) ? `${type} ${criteria}` : type
+  return service.writeLock([key], () => service.conditionalWrites.run(() => retryingConflicts(() => run(exchange)), ctx))
 }
 
 /** A patch applies to the version that it finds, so patches of one resource, or by criteria on one type, run one after the other. */

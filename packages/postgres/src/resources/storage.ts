@@ -25,15 +25,19 @@ export interface StorageOptions {
   readonly reading: Reading
   /** True if rows contain the transaction that wrote them. */
   readonly bearsTransactions: boolean
+  /** True if the engine has the locks of writes with conditions. */
+  readonly locksConditions: boolean
 }
 
 /** Creates the storage of resources in a database. */
-export function storageIn(db: Database, { now, history, cacheCharacters, reading, bearsTransactions }: StorageOptions): Storage {
+export function storageIn(db: Database, options: StorageOptions): Storage {
+  const { now, history, cacheCharacters, reading, bearsTransactions } = options
+  const capabilities = { ...CAPABILITIES, conditionalWrites: options.locksConditions }
   const cache = createResourceCache({ maxCharacters: cacheCharacters, fromCharacters: LARGE })
   const counted: Storage['count'] = async (query) => reading(async (executor) => countMatches(executor, query))
   const count = bearsTransactions ? keptCounts(changesIn(db, FEW_CHANGES), counted) : counted
   return {
-    capabilities: CAPABILITIES,
+    capabilities,
     changes: bearsTransactions ? changesIn(db) : undefined,
     ...(history && { history: historyIn(db, { reading, cacheCharacters }) }),
     async read(type, id): Promise<ReadResult> {
@@ -56,7 +60,7 @@ export function storageIn(db: Database, { now, history, cacheCharacters, reading
       return count(query)
     },
     async write(entries) {
-      checkEntries(entries)
+      checkEntries(entries, capabilities)
       return writeEntries(db, entries, { now: now().getTime(), history })
     },
     close: async () => db.close(),

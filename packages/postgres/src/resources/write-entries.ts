@@ -1,5 +1,7 @@
+import { conditionalPuts } from 'fhir-ops/internal/storage'
 import { CONTAINED_PARAM, DEFINITION_PARAM, isDefinitionEntry, type WriteEntry, type WriteResult } from 'fhir-ops/storage'
 import type { Database, Executor } from '../database/database.js'
+import { checkConditions, lockConditions } from './conditional-writes.js'
 import { columnNames, insertRows, unnested, ENTRIES, entryRows, type Column } from './entry-rows.js'
 import { revise } from './revision.js'
 import { numberAt, textAt, prepared, sql, type Row, type Sql } from '../database/sql.js'
@@ -22,8 +24,12 @@ export async function writeEntries(
   checkTexts(entries)
   if (entries.length === 0) return []
   const addresses = addressesOf(entries)
+  const conditions = conditionalPuts(entries)
   return db.transaction(async (executor) => {
-    const { results, changes, passed } = writePlan(entries, await lockedVersions(executor, addresses), now)
+    await lockConditions(executor, conditions, entries)
+    const before = await lockedVersions(executor, addresses)
+    await checkConditions(executor, conditions, before)
+    const { results, changes, passed } = writePlan(entries, before, now)
     if (history) await keepVersions(executor, { changes, passed })
     const replacesDefinitions = await applyChanges(executor, changes)
     if (replacesDefinitions || changes.some(({ entries: made }) => made.some(isDefinitionEntry))) await revise(executor)

@@ -1,5 +1,5 @@
 import { instantOf } from '@fhir-ops/sql'
-import { checkVersion } from 'fhir-ops/internal/storage'
+import { checkOnlyMatch, checkVersion, type ConditionalPut } from 'fhir-ops/internal/storage'
 import {
   checkLaidOut,
   CONTAINED_PARAM,
@@ -12,6 +12,7 @@ import {
 import { type SqliteValue, sql } from '../database/connection.js'
 import { numberOf, type SqliteDriver } from '../database/driver.js'
 import { entriesOf, paramKey } from '../search/entry-sql.js'
+import { firstMatches } from '../search/search-page.js'
 import type { Command } from './command.js'
 
 /** Number of values per index entry: the parameter, then the columns of the row. */
@@ -21,7 +22,7 @@ const FIELDS = 6
  * A put in the form sent to the writer thread: its index entries are one flat list with `FIELDS` values each. Objects with named members would take three
  * times as long on both sides (`npm run bench first-load`).
  */
-interface PackedPut extends Omit<PutEntry, 'entries' | 'contained'> {
+interface PackedPut extends Omit<PutEntry, 'entries' | 'contained' | 'ifOnlyMatch'> {
   readonly values: readonly SqliteValue[]
   /** Contained resources. */
   readonly contained: readonly PackedPut[]
@@ -51,6 +52,8 @@ function packedPut(entry: PutEntry): PackedPut {
 /** Arguments of a write; `now` is in milliseconds since 1970, on the caller's clock. */
 interface WriteArgs {
   readonly entries: readonly PackedEntry[]
+  /** Checked first. Default none. */
+  readonly conditions?: readonly ConditionalPut[]
   readonly now: number
   /** True if replaced versions are stored. */
   readonly history: boolean
@@ -68,7 +71,9 @@ interface Before {
 export const writeEntries: Command<WriteArgs, readonly WriteResult[]> = {
   name: 'write',
   lane: 'write',
-  run(db, { entries, now, history }) {
+  run(db, { entries, conditions = [], now, history }) {
+    for (const put of conditions)
+      checkOnlyMatch(put, { matches: firstMatches(db, put), isCurrent: versionBefore(db, put)?.key !== undefined })
     const addEntries = entryAdder(db)
     const addNew = newAdder(db, addEntries)
     return entries.map((entry) => {
@@ -167,7 +172,7 @@ function removeContained(db: SqliteDriver, type: string, container: number): voi
 const LAST_VERSION = `SELECT version, updated, key FROM resource WHERE type = ? AND id = ?
   UNION ALL SELECT version, updated, NULL FROM deleted WHERE type = ? AND id = ?`
 
-function versionBefore(db: SqliteDriver, { type, id }: PackedEntry): Before | undefined {
+function versionBefore(db: SqliteDriver, { type, id }: Pick<PackedEntry, 'type' | 'id'>): Before | undefined {
   const last = db.fixed(LAST_VERSION).get(type, id, type, id)
   if (last === undefined) return undefined
   const [version, updated, key] = last

@@ -1,4 +1,5 @@
 import { countBits, membersOf, type Bits } from 'fhir-ops/internal/bits'
+import { MATCHES_OF_PUT } from 'fhir-ops/internal/storage'
 import { cursorOf, MAX_PAGE_TEXT, pageLimit, readCursor, type ResourceRow } from '@fhir-ops/sql'
 import type { Condition, SearchQuery } from 'fhir-ops/storage'
 import type { Command } from '../commands/command.js'
@@ -122,9 +123,24 @@ export const countMatches: Command<SearchQuery, number> = {
 export function countOf(db: SqliteDriver, query: SearchQuery, { fewToAsk, sets }: Omit<Bounds, 'few'>): number {
   const set = matchingSet(db, sets, query)
   if (set !== undefined) return countBits(set)
+  return numberOf(db.get(sql`SELECT count(*) FROM (${allKeys(db, query, fewToAsk)})`)?.[0])
+}
+
+function allKeys(db: SqliteDriver, query: Pick<SearchQuery, 'type' | 'where'>, fewToAsk: number): Sql {
   const narrow = narrowest(db, query, fewToAsk)
-  const keys = narrow === undefined ? matchingKeys(query) : keysAmong(query.type, narrow.keys, narrow.others)
-  return numberOf(db.get(sql`SELECT count(*) FROM (${keys})`)?.[0])
+  return narrow === undefined ? matchingKeys(query) : keysAmong(query.type, narrow.keys, narrow.others)
+}
+
+/** Time limit of `firstMatches`, in milliseconds: meanwhile nobody else can write. */
+const MATCH_MS = 5_000
+
+/** Returns the ids of the first matches that are found, `MATCHES_OF_PUT` at most, for use within the transaction of a write. */
+export function firstMatches(db: SqliteDriver, query: Pick<SearchQuery, 'type' | 'where'>): readonly string[] {
+  return db.limited(MATCH_MS, () => {
+    const keys = allKeys(db, query, FEW_TO_ASK)
+    const found = sql`SELECT key FROM (${keys}) LIMIT ${MATCHES_OF_PUT}`
+    return db.all(sql`SELECT r.id FROM (${found}) AS k CROSS JOIN resource AS r ON r.key = k.key`).map(([id]) => textOf(id))
+  })
 }
 
 function asksForKey(where: Condition): boolean {

@@ -8,7 +8,7 @@ import { createAnswerSize } from '../../http/answer-size.js'
 import type { Service } from '../../service.js'
 import { createBundleWriter, type BundleWriter } from '../bundle-text.js'
 import { answerToPlan, retryingConflicts } from '../execute-plan.js'
-import { criteriaText } from '../criteria.js'
+import { checksCriteria, criteriaText } from '../criteria.js'
 import { returnPreference } from '../preference.js'
 import { writesOf, type WritePlan } from '../write-plan.js'
 import { bundleEntries, entryError, responseEntry, type BundleEntry, type EntryRunner, type PlannedEntry } from './bundle-entries.js'
@@ -65,7 +65,7 @@ async function runTransaction(service: Service, exchange: Exchange, runner: Entr
   const entries = await bundleEntries(service, exchange)
   const [reads, writes] = [entries.filter(isRead), entries.filter((entry) => !isRead(entry))]
   checkCriteria(service, writes)
-  const { tried, answers } = await whileLocked(service, writes, async () => {
+  const { tried, answers } = await whileLocked(service, { exchange, writes }, async () => {
     const planned = await planAll(exchange, writes, runner.plan)
     return writeTogether(service, exchange, { planned, model, reads, runner })
   })
@@ -87,11 +87,21 @@ function isRead({ request }: BundleEntry): boolean {
   return request.method === 'GET' || request.method === 'HEAD'
 }
 
-/** Runs a change while no other request changes what the criteria of its writes may find. Patches are planned again if others have changed their resources. */
-function whileLocked<T>(service: Service, writes: readonly BundleEntry[], change: () => Promise<T>): Promise<T> {
+interface Changing {
+  readonly exchange: Exchange
+  readonly writes: readonly BundleEntry[]
+}
+
+/** Runs a change as `runConditional` does a single one. Patches and writes with criteria are planned again if others have changed what they found. */
+function whileLocked<T>(service: Service, { exchange, writes }: Changing, change: () => Promise<T>): Promise<T> {
   const patched = writes.filter(({ request }) => request.method === 'PATCH').map(({ request }) => request.target)
-  const locked = [...criteriaTypes(service, writes), ...patched]
-  return service.writeLock(locked, () => (patched.length === 0 ? change() : retryingConflicts(change)))
+  const criteria = writes.flatMap((entry) => criteriaKey(service, entry) ?? [])
+  const locked = [...patched, ...(checksCriteria(exchange) ? criteria : typesOf(criteria))]
+  return service.writeLock(locked, () => (locked.length === 0 ? change() : retryingConflicts(change)))
+}
+
+function typesOf(criteria: readonly string[]): readonly string[] {
+  return [...new Set(criteria.flatMap((key) => key.split(/[/?]/, 1)))]
 }
 
 /** Two entries with the same criteria would not see each other's result: both would create a resource. */
@@ -110,12 +120,6 @@ function criteriaKey(service: Service, { request }: BundleEntry): string | undef
   if (request.method !== 'POST') return request.target.includes('?') ? request.target : undefined
   const criteria = request.header('if-none-exist')
   return criteria === undefined ? undefined : `${request.target}?${criteriaText(service, request.target, criteria)}`
-}
-
-/** Returns the types for which entries have criteria. */
-function criteriaTypes(service: Service, writes: readonly BundleEntry[]): readonly string[] {
-  const types = writes.map((entry) => criteriaKey(service, entry)).map((key) => key?.split(/[/?]/, 1)[0])
-  return [...new Set(types)].filter((type) => type !== undefined)
 }
 
 async function planAll(exchange: Exchange, writes: readonly BundleEntry[], plan: EntryRunner['plan']): Promise<readonly PlannedEntry[]> {

@@ -1,0 +1,108 @@
+import { checkOnlyMatch, MATCHES_OF_PUT, type ConditionalPut } from 'fhir-ops/internal/storage'
+import type { Condition, IndexEntry, WriteEntry } from 'fhir-ops/storage'
+import type { Database, Executor } from '../database/database.js'
+import { isUnsupported } from '../database/failure.js'
+import { prepared, sql } from '../database/sql.js'
+import { searchPage } from '../search/search-page.js'
+import type { VersionBefore } from './write-plan.js'
+
+/** What a write with conditions locks until it ends, besides others that it may share the lock with. */
+interface ConditionLocks {
+  readonly alone: readonly string[]
+  readonly shared: readonly string[]
+}
+
+/** With more locks, a write locks types instead of values: the server has room for 64 locks per connection by default. */
+const MOST_LOCKS = 100
+
+/**
+ * Returns what a write locks so that of two writes that meet each other's conditions, the second sees what the first has stored: each value that its
+ * conditions look for, alone, and each value that its resources have, together with others. Conditions that look for no particular value lock the type.
+ */
+function conditionLocks(conditions: readonly ConditionalPut[], entries: readonly WriteEntry[]): ConditionLocks {
+  const puts = entries.filter((entry) => entry.op === 'put')
+  const types = puts.map(({ type }) => type)
+  const alone = conditions.map(({ type, where }) => keyOf(type, exactValue(where)))
+  const shared = [...types, ...puts.flatMap((put) => put.entries.map((entry) => keyOf(put.type, entry)))]
+  const locks = { alone: distinct(alone), shared: without(alone, shared) }
+  if (locks.alone.length + locks.shared.length <= MOST_LOCKS) return locks
+  const whole = conditions.map(({ type }) => type)
+  return { alone: distinct(whole), shared: without(whole, types) }
+}
+
+function distinct(keys: readonly string[]): readonly string[] {
+  return [...new Set(keys)]
+}
+
+function without(keys: readonly string[], others: readonly string[]): readonly string[] {
+  return distinct(others).filter((key) => !keys.includes(key))
+}
+
+function keyOf(type: string, entry: Pick<IndexEntry, 'param' | 'value'> | undefined): string {
+  return entry?.value === undefined ? type : `${type}?${entry.param}=${entry.value}`
+}
+
+/** Returns a value that every match has among its index entries. */
+function exactValue(where: Condition): Required<Pick<IndexEntry, 'param' | 'value'>> | undefined {
+  if (where.kind === 'and') return where.conditions.map(exactValue).find((value) => value !== undefined)
+  if (where.kind !== 'entry') return undefined
+  const { param } = where
+  const value = where.all.flatMap((test) => (test.field === 'value' && test.op === 'eq' ? test.operand : [])).at(0)
+  return value === undefined ? undefined : { param, value }
+}
+
+/**
+ * Locks until the transaction ends. All writers lock in the same order, so that they do not deadlock. The table distinguishes storages of one database.
+ */
+async function takeLocks(executor: Executor, { alone, shared }: ConditionLocks): Promise<void> {
+  const keys = [...alone, ...shared].toSorted()
+  const areAlone = keys.map((key) => Number(alone.includes(key)))
+  const hash = sql`hashtextextended(w.key, 'fhir_resource'::regclass::oid::bigint)`
+  const lock = sql`CASE w.alone WHEN 1 THEN pg_advisory_xact_lock(${hash})::text ELSE pg_advisory_xact_lock_shared(${hash})::text END`
+  await executor.rows(
+    prepared('lock conditions', sql`SELECT ${lock} FROM unnest(${keys}::text[], ${areAlone}::integer[]) AS w (key, alone)`),
+  )
+}
+
+/** True if the engine has these locks: some accept the functions, which then do nothing, and some refuse them. */
+export async function canLockConditions(db: Database): Promise<boolean> {
+  try {
+    return await db.transaction(async (executor) => {
+      await takeLocks(executor, { alone: [], shared: [''] })
+      const held = sql`SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()`
+      const [row] = await executor.rows(sql`SELECT EXISTS (${held}) AS held`)
+      return row?.['held'] === true
+    })
+  } catch (error) {
+    if (isUnsupported(error)) return false
+    throw error
+  }
+}
+
+/**
+ * Takes the locks of a write with conditions. Statements after that see what earlier holders have stored, because each sees what is committed when it begins.
+ */
+export async function lockConditions(
+  executor: Executor,
+  conditions: readonly ConditionalPut[],
+  entries: readonly WriteEntry[],
+): Promise<void> {
+  if (conditions.length > 0) await takeLocks(executor, conditionLocks(conditions, entries))
+}
+
+/**
+ * Checks the conditions of a write, once its resources are locked.
+ *
+ * @throws {OperationError} `version-conflict` if a condition does not hold.
+ */
+export async function checkConditions(
+  executor: Executor,
+  conditions: readonly ConditionalPut[],
+  before: readonly VersionBefore[],
+): Promise<void> {
+  for (const put of conditions) {
+    const { items } = await searchPage(executor, { type: put.type, where: put.where, limit: MATCHES_OF_PUT })
+    const isCurrent = before.some(({ type, id, current }) => current && type === put.type && id === put.id)
+    checkOnlyMatch(put, { matches: items.map(({ id }) => id), isCurrent })
+  }
+}
