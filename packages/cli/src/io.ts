@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { stripVTControlCharacters } from 'node:util'
 import { decodingUtf8 } from 'fhir-ops/internal/text'
@@ -57,12 +58,19 @@ function terminalIo(): Io {
     isTerminal: showsColours(process.stdout),
     isColoured: showsColours(process.stderr),
     ...(process.stderr.isTTY && { draw }),
-    leaveFolder: () => process.chdir('/'),
+    leaveFolder,
     lines: promptedLines,
     isPrompting: isPrompting(),
     stdin: wholeInput,
     stdinPieces: standardInput,
   }
+}
+
+/** The driver of PostgreSQL reads the file of passwords for each connection. */
+function leaveFolder(): void {
+  const { PGPASSFILE = '' } = process.env
+  if (PGPASSFILE !== '') process.env['PGPASSFILE'] = resolve(PGPASSFILE)
+  process.chdir('/')
 }
 
 let isInputRead = false

@@ -5,8 +5,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import pg from 'pg'
+import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
 import { builtFile } from '../../../../test/built.js'
+import { testServer } from '../../../postgres/test/test-server.js'
 import { serve } from './serve.js'
 
 test('--audit stores what is worth an audit record as AuditEvents', async () => {
@@ -60,9 +62,14 @@ test('a search for definitions that are not there has no entries: clients take t
 })
 
 /** Starts the built server in a folder, and returns the URL of a patient at it. */
-async function startedIn(cwd: string, storage: string): Promise<{ readonly url: string; readonly stop: () => Promise<void> }> {
+async function startedIn(
+  cwd: string,
+  storage: string,
+  env: NodeJS.ProcessEnv = {},
+): Promise<{ readonly url: string; readonly stop: () => Promise<void> }> {
   const args = ['serve', '--port', '0', '--no-auth', '--storage', storage]
-  const child = spawn(process.execPath, [builtFile('packages/cli/dist/main.js'), ...args], { cwd, stdio: ['ignore', 'pipe', 'ignore'] })
+  const options = { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'ignore'] } as const
+  const child = spawn(process.execPath, [builtFile('packages/cli/dist/main.js'), ...args], options)
   const [line]: readonly unknown[] = await Promise.race([once(createInterface(child.stdout), 'line'), once(child, 'exit')])
   const stop = async (): Promise<void> => {
     child.kill('SIGTERM')
@@ -95,5 +102,32 @@ test.each(['content.db', 'file:content.db', 'file:content.db?cache=private'])(
     const statuses = [await put(url), (await fetch(`${url}?gender:missing=true`)).status]
     await stop()
     expect([statuses, existsSync(join(folder, 'content.db'))]).toEqual([[201, 200], true])
+  },
+)
+
+const database = await testServer()
+afterAll(() => database?.remove())
+
+test.skipIf(database === undefined)(
+  'a server finds the passwords of its first folder for each connection (needs a PostgreSQL server)',
+  async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'fhir-ops-serve-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    await writeFile(join(folder, 'passwords'), '127.0.0.1:*:*:keeper:secret', { mode: 0o600 })
+    const admin = new pg.Client({ connectionString: database?.url })
+    await admin.connect()
+    onTestFinished(() => admin.end())
+    await admin.query(`CREATE ROLE keeper SUPERUSER LOGIN PASSWORD 'secret'`)
+    const { rows } = await admin.query('SHOW hba_file')
+    const rules = ['keeper 127.0.0.1/32 scram-sha-256', 'all 127.0.0.1/32 trust'].map((rule) => `SELECT 'host all ${rule}'`)
+    await admin.query(`COPY (${rules.join(' UNION ALL ')}) TO '${rows[0].hba_file}'`)
+    await admin.query('SELECT pg_reload_conf()')
+    const storage = `${database?.url}`.replace('//fhir@', '//keeper@')
+    const { url, stop } = await startedIn(folder, storage, { PGPASSFILE: 'passwords' })
+    onTestFinished(stop)
+    expect(await put(url)).toBe(201)
+    await admin.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'keeper'`)
+    // Until it has heard of that, it uses connections that are lost.
+    await vi.waitFor(async () => expect(await put(url)).toBe(200), { timeout: 300_000, interval: 500 })
   },
 )
