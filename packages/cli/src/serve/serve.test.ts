@@ -68,8 +68,11 @@ async function startedIn(
   env: NodeJS.ProcessEnv = {},
 ): Promise<{ readonly url: string; readonly stop: () => Promise<void> }> {
   const args = ['serve', '--port', '0', '--no-auth', '--storage', storage]
-  const options = { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'ignore'] } as const
-  const child = spawn(process.execPath, [builtFile('packages/cli/dist/main.js'), ...args], options)
+  const child = spawn(process.execPath, [builtFile('packages/cli/dist/main.js'), ...args], {
+    cwd,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
   const [line]: readonly unknown[] = await Promise.race([once(createInterface(child.stdout), 'line'), once(child, 'exit')])
   const stop = async (): Promise<void> => {
     child.kill('SIGTERM')

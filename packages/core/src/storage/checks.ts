@@ -61,7 +61,7 @@ export function conditionalPuts(entries: readonly WriteEntry[]): readonly Condit
 export const MATCHES_OF_PUT = 2
 
 /** The resources before a write. */
-export interface BeforePut {
+interface BeforePut {
   /** Ids of resources that meet the condition; `MATCHES_OF_PUT` if there are more. */
   readonly matches: readonly string[]
   /** True if the resource that is put is current. */
