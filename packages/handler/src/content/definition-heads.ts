@@ -51,7 +51,7 @@ export function headOf(resource: JsonObject, names: ReadonlySet<string>): JsonOb
 }
 
 /** Returns the names in the expressions of all parameters of a query; `undefined` if heads do not decide it. */
-export function namesFor(
+function namesFor(
   { where, sort = [] }: Pick<SearchQuery, 'where' | 'sort'>,
   ofHeads: HeadParameters,
 ): readonly string[] | undefined {
