@@ -32,7 +32,7 @@ const CALLS = [
   ['errors', 'OperationError', 1_000],
   ['hl7v2', 'parseHl7', 4_000],
   ['translate', 'translate', 12_000],
-  ['lookup', 'lookup', 21_500],
+  ['lookup', 'lookup', 22_000],
   ['expand', 'expand', 35_000],
   ['validate-code', 'validateCode', 38_000],
 ] as const

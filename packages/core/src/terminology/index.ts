@@ -23,7 +23,7 @@ export { hierarchyStep, codesText, languageStep, shownTextStep, textOrigin, vers
 export { nearestOf, type Candidate, type NearItem, explainUnknownCode, MOST_NEAREST } from './explain/unknown-code.js'
 export { listable, readySet, testedSet, type FilterOperator } from './filter/concept-set.js'
 export { writtenCode } from './filter/filter-property.js'
-export { isElementList, isText, UNMODIFIED, UNMODIFIED_RESOURCE, unusableElement, wrongMember, type ElementShape } from './element-shape.js'
+export { isElementList, isText, NO_IMPLICIT_RULES, unusableElement, wrongMember, type ElementShape } from './element-shape.js'
 export { isWanted, languageFit, languageList, type LanguageList } from './languages.js'
 export { escaped, escapedWhole, MESSAGES, messageText, type MessageId, type MessageRow, type MessageValues, refusal } from './messages.js'
 export {

@@ -1,8 +1,8 @@
 import { objectsAt, type JsonObject } from '../json/index.js'
-import { isElementList, isText, UNMODIFIED, UNMODIFIED_RESOURCE, wrongMember, type ElementShape } from '../terminology/index.js'
+import { isElementList, isText, NO_IMPLICIT_RULES, wrongMember, type ElementShape } from '../terminology/index.js'
 import type { Work } from '../work/index.js'
 
-const MAP: ElementShape = [['group', isElementList], ...UNMODIFIED_RESOURCE]
+const MAP: ElementShape = [['group', isElementList], NO_IMPLICIT_RULES]
 
 const GROUP: ElementShape = [
   ['source', isText],
@@ -10,10 +10,12 @@ const GROUP: ElementShape = [
   ['target', isText],
   ['targetVersion', isText],
   ['element', isElementList],
-  ...UNMODIFIED,
 ]
 
-const ELEMENT: ElementShape = [['code', isText], ['target', isElementList], ...UNMODIFIED]
+const ELEMENT: ElementShape = [
+  ['code', isText],
+  ['target', isElementList],
+]
 
 /** @see https://hl7.org/fhir/R4/valueset-concept-map-equivalence.html */
 const EQUIVALENCES: ReadonlySet<unknown> = new Set([
@@ -29,7 +31,10 @@ const EQUIVALENCES: ReadonlySet<unknown> = new Set([
   'disjoint',
 ])
 
-const TARGET: ElementShape = [['code', isText], ['equivalence', (value) => EQUIVALENCES.has(value)], ...UNMODIFIED]
+const TARGET: ElementShape = [
+  ['code', isText],
+  ['equivalence', (value) => EQUIVALENCES.has(value)],
+]
 
 /** Equivalences that mean that a code has no translation. */
 export const NO_TRANSLATION: ReadonlySet<unknown> = new Set(['unmatched', 'disjoint'])
@@ -37,8 +42,8 @@ export const NO_TRANSLATION: ReadonlySet<unknown> = new Set(['unmatched', 'disjo
 const STEPS = 256
 
 /**
- * Returns the FHIRPath of the first element of a map that does not have the shape and meaning of R4, because codes would silently have no translation there, or a wrong one. A target
- * without code is malformed, unless its equivalence means that there is no translation.
+ * Returns the FHIRPath of the first element of a map that does not have the shape and meaning of R4, because codes would silently have no translation there,
+ * or a wrong one. A target without code is malformed, unless its equivalence means that there is no translation.
  */
 export function* malformedPlace(map: JsonObject): Work<string | undefined> {
   const broken = wrongMember(map, MAP)

@@ -3,7 +3,7 @@ import type { OperationContext } from '../../context/index.js'
 import { formatCanonical, type Definition } from '../../content/index.js'
 import { quoted } from '../../errors/index.js'
 import { objectsAt, stringAt, type JsonObject } from '../../json/index.js'
-import { UNMODIFIED_RESOURCE, unusableElement, wrongMember } from '../element-shape.js'
+import { IMPLICIT_RULES, unusableElement, wrongMember } from '../element-shape.js'
 import { cachedWork, longKind, type CachedKind } from '../cached-work.js'
 import type { Work } from '../../work/index.js'
 import { conceptIndex } from './concept-index.js'
@@ -36,7 +36,7 @@ export function* makeProvider(resource: JsonObject): Work<CodeSystemProvider> {
 
 /** Refuses a CodeSystem with modifier extensions or unknown implicit rules. @throws {OperationError} `not-supported` */
 export function refuseModified(resource: JsonObject): void {
-  const modified = wrongMember(resource, UNMODIFIED_RESOURCE)
+  const modified = wrongMember(resource, [IMPLICIT_RULES])
   if (modified !== undefined) throw unusableElement(codeSystemName(resource), `CodeSystem.${modified}`)
 }
 

@@ -1,6 +1,6 @@
 import { formatCanonical, type Definition } from '../../content/index.js'
 import { extensionAt, isListOf, objectAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
-import { isElementList, isText, UNMODIFIED, UNMODIFIED_RESOURCE, wrongMember, type ElementShape } from '../element-shape.js'
+import { IMPLICIT_RULES, isElementList, isText, wrongMember, type ElementShape } from '../element-shape.js'
 import { cached, type Cache, type CacheKind } from '../../context/index.js'
 import type { CodeSystemProvider } from '../../code-system/index.js'
 import { finished, type Work } from '../../work/index.js'
@@ -61,7 +61,7 @@ export function readValueSet(resource: JsonObject): ValueSetDefinition {
 export function* readingValueSet(resource: JsonObject): Work<ValueSetDefinition> {
   const [url, version] = [stringAt(resource, 'url'), stringAt(resource, 'version')]
   const compose = objectAt(resource, 'compose')
-  const modified = wrongMember(resource, UNMODIFIED_RESOURCE)
+  const modified = wrongMember(resource, [IMPLICIT_RULES])
   const malformed = modified === undefined ? yield* malformedPlace(compose ?? {}) : `ValueSet.${modified}`
   return {
     resource,
@@ -183,14 +183,12 @@ const PART_MEMBERS: ElementShape = [
   ['valueSet', (value) => isListOf(value, isText)],
   ['concept', isElementList],
   ['filter', isElementList],
-  ...UNMODIFIED,
 ]
 
 const COMPOSE_MEMBERS: ElementShape = [
   ['inactive', (value) => typeof value === 'boolean'],
   ['include', isElementList],
   ['exclude', isElementList],
-  ...UNMODIFIED,
 ]
 
 /** Returns the FHIRPath of the first element of a compose that does not have the shape of R4; `undefined` when all have. */
@@ -212,9 +210,9 @@ function malformedMember(part: JsonObject): string | undefined {
   if (broken !== undefined) return broken
   for (const [i, concept] of objectsAt(part, 'concept').entries()) {
     if (stringAt(concept, 'code') === undefined) return `concept[${i}].code`
-    if (wrongMember(concept, UNMODIFIED) !== undefined) return `concept[${i}].modifierExtension`
+    if (wrongMember(concept) !== undefined) return `concept[${i}].modifierExtension`
   }
-  const modified = objectsAt(part, 'filter').findIndex((filter) => wrongMember(filter, UNMODIFIED) !== undefined)
+  const modified = objectsAt(part, 'filter').findIndex((filter) => wrongMember(filter) !== undefined)
   return modified < 0 ? undefined : `filter[${modified}].modifierExtension`
 }
 
