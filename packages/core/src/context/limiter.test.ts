@@ -107,39 +107,6 @@ describe('a lock per key', () => {
     expect(seen).toEqual(['other', 'none', 'first', 'second', 'third'])
   })
 
-  it('lets tasks share a key, between those that need it alone', async () => {
-    const lock = createKeyedLock()
-    const seen: string[] = []
-    const gates = new Map(['one', 'two', 'alone', 'late'].map((name) => [name, Promise.withResolvers<void>()]))
-    const work = (name: string) => async (): Promise<void> => {
-      seen.push(name)
-      await gates.get(name)?.promise
-    }
-    const tasks = [
-      lock(['a'], work('one'), ['t']),
-      lock(['b'], work('two'), ['t']),
-      lock(['b'], work('same'), ['t']),
-      lock(['t'], work('alone')),
-      lock(['c'], work('late'), ['t']),
-    ]
-    const begun = async (...names: readonly string[]): Promise<void> => {
-      await new Promise((resolve) => setTimeout(resolve, 0))
-      expect(seen).toEqual(names)
-    }
-    await begun('one', 'two')
-    gates.get('two')?.resolve()
-    await begun('one', 'two', 'same')
-    gates.get('one')?.resolve()
-    await begun('one', 'two', 'same', 'alone')
-    gates.get('alone')?.resolve()
-    await begun('one', 'two', 'same', 'alone', 'late')
-    const next = lock(['t'], work('next'))
-    await begun('one', 'two', 'same', 'alone', 'late')
-    gates.get('late')?.resolve()
-    await Promise.all([...tasks, next])
-    expect(seen.at(-1)).toBe('next')
-  })
-
   it('goes on after work that failed, which is reported to its own caller', async () => {
     const lock = createKeyedLock()
     const failed = lock(['a'], () => Promise.reject(new Error('no')))

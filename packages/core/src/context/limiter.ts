@@ -129,40 +129,19 @@ function aborted(): OperationError {
   return new OperationError('aborted', 'The request was cancelled.')
 }
 
-/**
- * Runs tasks that share a key one after the other, in the order of the calls.
- *
- * @param shared Keys that the task may hold at the same time as other tasks for which they are shared too. Default none.
- */
-export type KeyedLock = <T>(keys: readonly string[], work: () => Promise<T>, shared?: readonly string[]) => Promise<T>
-
-/** The ends of the tasks that hold a key or wait for it: of the last one that needs it alone, and of later ones that share it. */
-interface Held {
-  readonly alone: Promise<void>
-  readonly together: Set<Promise<void>>
-}
+/** Runs tasks that share a key one after the other, in the order of the calls. */
+export type KeyedLock = <T>(keys: readonly string[], work: () => Promise<T>) => Promise<T>
 
 /** Creates a keyed lock. A task takes all its keys together, so that no two tasks wait for each other. */
 export function createKeyedLock(): KeyedLock {
-  const held = new Map<string, Held>()
-  return (keys, work, shared = []) => {
-    const earlier = keys.flatMap((key) => held.get(key) ?? []).flatMap(({ alone, together }) => [alone, ...together])
-    const before = Promise.all([...earlier, ...shared.map((key) => held.get(key)?.alone)])
-    const done = before.then(work)
+  /** The end of the last task that holds a key or waits for it. */
+  const held = new Map<string, Promise<void>>()
+  return (keys, work) => {
+    const done = Promise.all(keys.flatMap((key) => held.get(key) ?? [])).then(work)
     const end = done.then(ignored, ignored)
-    const taken = new Map<string, Held>()
-    for (const key of keys) taken.set(key, { alone: end, together: new Set() })
-    for (const key of shared) {
-      const one = taken.get(key) ?? held.get(key) ?? { alone: Promise.resolve(), together: new Set() }
-      one.together.add(end)
-      taken.set(key, one)
-    }
-    for (const [key, one] of taken) held.set(key, one)
+    for (const key of keys) held.set(key, end)
     void end.then(() => {
-      for (const [key, one] of taken) {
-        one.together.delete(end)
-        if (one.together.size === 0 && held.get(key) === one) held.delete(key)
-      }
+      for (const key of keys) if (held.get(key) === end) held.delete(key)
     })
     return done
   }

@@ -34,7 +34,7 @@ const LATER_OPERATORS = 'https://hl7.org/fhir/implicit-rules/omitted-mandatory-i
 /** The implicit rules that engines know. */
 export const IMPLICIT_RULES: ElementShape[number] = [RULES, (value) => value === LATER_OPERATORS]
 
-/** No implicit rules are known. */
+/** Of maps, no implicit rules are known. */
 export const NO_IMPLICIT_RULES: ElementShape[number] = [RULES, () => false]
 
 /**

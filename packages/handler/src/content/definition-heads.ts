@@ -51,10 +51,7 @@ export function headOf(resource: JsonObject, names: ReadonlySet<string>): JsonOb
 }
 
 /** Returns the names in the expressions of all parameters of a query; `undefined` if heads do not decide it. */
-function namesFor(
-  { where, sort = [] }: Pick<SearchQuery, 'where' | 'sort'>,
-  ofHeads: HeadParameters,
-): readonly string[] | undefined {
+function namesFor({ where, sort = [] }: Pick<SearchQuery, 'where' | 'sort'>, ofHeads: HeadParameters): readonly string[] | undefined {
   const sorting = sort.filter(({ field }) => field !== 'id' && field !== 'lastUpdated').map(({ param }) => namesOf(param, ofHeads))
   const all = [namesIn(where, ofHeads), ...sorting]
   return all.every((names) => names !== undefined) ? all.flat() : undefined

@@ -175,7 +175,7 @@ function* collectConcepts(resource: JsonObject, caseSensitive: unknown = resourc
   for (let nested = nextOf(open); nested !== undefined; nested = nextOf(open)) {
     const { concept, parent } = nested
     const code = stringAt(concept, 'code')
-    if (concept['modifierExtension'] !== undefined) throw unusableElement(codeSystemName(resource), 'CodeSystem.concept.modifierExtension')
+    if (wrongMember(concept) !== undefined) throw unusableElement(codeSystemName(resource), 'CodeSystem.concept.modifierExtension')
     if (code === undefined) continue
     const place = keys.add(keyOf(code, isCaseSensitive))
     if (place === concepts.length) {

@@ -65,7 +65,7 @@ async function runTransaction(service: Service, exchange: Exchange, runner: Entr
   const entries = await bundleEntries(service, exchange)
   const [reads, writes] = [entries.filter(isRead), entries.filter((entry) => !isRead(entry))]
   checkCriteria(service, writes)
-  const { tried, answers } = await whileLocked(service, { exchange, writes }, async () => {
+  const { tried, answers } = await whileLocked(service, lockKeys(service, exchange, writes), async () => {
     const planned = await planAll(exchange, writes, runner.plan)
     return writeTogether(service, exchange, { planned, model, reads, runner })
   })
@@ -87,17 +87,16 @@ function isRead({ request }: BundleEntry): boolean {
   return request.method === 'GET' || request.method === 'HEAD'
 }
 
-interface Changing {
-  readonly exchange: Exchange
-  readonly writes: readonly BundleEntry[]
+/** What the writes of a transaction must not change at the same time as others do: the patched resources, and what meets their criteria. */
+function lockKeys(service: Service, exchange: Exchange, writes: readonly BundleEntry[]): readonly string[] {
+  const patched = writes.filter(({ request }) => request.method === 'PATCH').map(({ request }) => request.target)
+  const criteria = writes.flatMap((entry) => criteriaKey(service, entry) ?? [])
+  return [...patched, ...(checksCriteria(exchange) ? criteria : typesOf(criteria))]
 }
 
 /** Runs a change as `runConditional` does a single one. Patches and writes with criteria are planned again if others have changed what they found. */
-function whileLocked<T>(service: Service, { exchange, writes }: Changing, change: () => Promise<T>): Promise<T> {
-  const patched = writes.filter(({ request }) => request.method === 'PATCH').map(({ request }) => request.target)
-  const criteria = writes.flatMap((entry) => criteriaKey(service, entry) ?? [])
-  const locked = [...patched, ...(checksCriteria(exchange) ? criteria : typesOf(criteria))]
-  return service.writeLock(locked, () => (locked.length === 0 ? change() : retryingConflicts(change)))
+function whileLocked<T>({ writeLock }: Service, keys: readonly string[], change: () => Promise<T>): Promise<T> {
+  return writeLock(keys, () => (keys.length === 0 ? change() : retryingConflicts(change)))
 }
 
 function typesOf(criteria: readonly string[]): readonly string[] {
