@@ -1,12 +1,13 @@
 import { createContext } from 'fhir-ops/context'
 import { memoryStorage } from 'fhir-ops/memory'
 import { createIndexer, searchParameters } from 'fhir-ops/search'
-import { putResource, type Storage } from 'fhir-ops/storage'
+import { putResource, type PutEntry, type Storage } from 'fhir-ops/storage'
 import { r4SearchParameters, r4TypeModel } from '@fhir-ops/r4'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { askFhir, at, fhirHeaders, send, startServer, type Reply, type RunningServer } from './running-server.js'
 
 const parameters = searchParameters(r4SearchParameters(), r4TypeModel())
+const indexer = createIndexer(parameters)
 let running: RunningServer
 let day: number
 
@@ -34,6 +35,7 @@ function ask(method: string, path: string, { body, headers, token }: Asked = {})
 }
 
 const put = (id: string, gender: string): Promise<Reply> => ask('PUT', `/Patient/${id}`, { body: { resourceType: 'Patient', id, gender } })
+const stored = (id: string): PutEntry => putResource({ type: 'Patient', id, source: { resourceType: 'Patient', id } }, indexer)
 const tokenFor = async (...scopes: readonly string[]): Promise<string> =>
   (await running.sessions.create({ user: { sub: 'ann' }, scopes })).token
 const entries = ({ json }: Reply): readonly unknown[] => {
@@ -78,8 +80,7 @@ describe('a deleted resource', () => {
       ...storage,
       async read(type, id) {
         const found = await storage.read(type, id)
-        if (found === undefined)
-          await storage.write([putResource({ type, id, source: { resourceType: type, id } }, createIndexer(parameters))])
+        if (found === undefined) await storage.write([putResource({ type, id, source: { resourceType: type, id } }, indexer)])
         return found
       },
     }
@@ -181,6 +182,39 @@ describe('history', () => {
   })
 
   it.each([
+    ['_total=accurate', 4],
+    ['_total=accurate&_count=1', 4],
+    ['_total=accurate&_count=3&_since=2024-01-02', 3],
+    ['_total=accurate&_at=2024-01-02&_count=1', 2],
+    ['_total=estimate', 4],
+    ['_total=estimate&_count=1', undefined],
+    ['_total=none', undefined],
+    ['_count=4', undefined],
+  ])('has the number of its versions where it is asked for: %s', async (query, total) => {
+    const first = await ask('GET', `/Patient/_history?${query}`)
+    expect([first.status, at(first.json, 'total')]).toEqual([200, total])
+    const next = linkTo(first, 'next')
+    if (next === undefined || total === undefined) return
+    expect(at((await send(next, { headers: fhirHeaders(running.token) })).json, 'total')).toBe(total)
+  })
+
+  it('counts only those versions that the caller may see', async () => {
+    const token = await tokenFor('system/Patient.rs?gender=female')
+    expect(at((await ask('GET', '/Patient/_history?_total=accurate', { token })).json, 'total')).toBe(1)
+  })
+
+  it('counts no more than 1,000 versions', async () => {
+    await running.storage.write(Array.from({ length: 996 }, (_, n) => stored(`n${n}`)))
+    expect(at((await ask('GET', '/Patient/_history?_total=accurate&_count=1')).json, 'total')).toBe(1_000)
+    await put('more', 'other')
+    const reply = await ask('GET', '/Patient/_history?_total=accurate&_count=1')
+    expect([reply.status, at(reply.json, 'issue', 0, 'code')]).toEqual([422, 'too-costly'])
+    expect((await ask('GET', '/Patient/_history?_total=none&_count=1')).status).toBe(200)
+    expect(at((await ask('GET', '/Patient/one/_history?_total=accurate&_count=1')).json, 'total')).toBe(2)
+  })
+
+  it.each([
+    ['_total=many', 'invalid'],
     ['_at=yesterday', 'invalid'],
     ['_at=ge2024', 'invalid'],
     ['_at=2024&_at=2025', 'invalid'],

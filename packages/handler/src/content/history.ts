@@ -50,15 +50,47 @@ export async function historyOfSystem(service: Service, exchange: Exchange): Pro
 async function historyAt(service: Service, exchange: Exchange, { path, query }: HistoryPlace): Promise<Answer> {
   const base = `${service.baseUrl}${FHIR_PATH}`
   const pairs = exchange.target.query.filter(([name]) => !PROTOCOL.has(name))
-  const asked = { ...query, ...readPairs(pairs) }
+  const { total: wanted, ...part } = readPairs(pairs)
+  const asked = { ...query, ...part }
   const stored = await shownVersions(exchange, asked)
   const page = stored.items.length === 0 ? await definitionHistory(service, exchange, asked) : stored
   if (page.items.length === 0 && isOfNothing(asked)) throw new OperationError('not-found', `There is no ${path}.`)
+  const total = wanted === undefined || wanted === 'none' ? undefined : await totalOf(exchange, { asked, page, wanted })
   return pageAnswer(
     exchange.ctx,
-    { type: 'history', link: linksOf(page, { path, pairs, base }) },
+    { type: 'history', total, link: linksOf(page, { path, pairs, base }) },
     page.items.values().map((item) => entryParts(item, base)),
   )
+}
+
+/** Maximum number of versions that are counted, because they are read for that. */
+const MOST_COUNTED = 1_000
+
+interface Counting {
+  readonly asked: HistoryQuery
+  /** The page that was asked for. */
+  readonly page: HistoryPage
+  readonly wanted: 'estimate' | 'accurate'
+}
+
+/**
+ * Returns the number of versions on all pages; `undefined` if an estimate is enough and they are not all on one page.
+ *
+ * @throws {OperationError} `too-costly` if more versions would have to be counted than may be.
+ */
+async function totalOf(exchange: Exchange, { asked, page, wanted }: Counting): Promise<number | undefined> {
+  const { after, ...all } = asked
+  if (after === undefined && page.next === undefined) return page.items.length
+  if (wanted === 'estimate') return undefined
+  let counted = await shownVersions(exchange, { ...all, limit: MOST_COUNTED + 1 })
+  let total = counted.items.length
+  while (counted.next !== undefined && total <= MOST_COUNTED) {
+    counted = await shownVersions(exchange, { ...all, limit: MOST_COUNTED + 1 - total, after: counted.next })
+    total += counted.items.length
+  }
+  if (total <= MOST_COUNTED) return total
+  const problem = `The history has more than ${MOST_COUNTED} versions, which are not counted. Ask without _total=accurate.`
+  throw new OperationError('too-costly', problem, { expression: ['_total'] })
 }
 
 /** True if an empty first page means that the resource never existed: otherwise it would contain at least one version. */
@@ -101,22 +133,28 @@ async function isShown(asking: Pick<Exchange, 'ctx' | 'caller'>, version: Resour
 
 const UNSUPPORTED: ReadonlySet<string> = new Set(['_list'])
 
-function readPairs(pairs: readonly SearchPair[]): Pick<HistoryQuery, 'since' | 'at' | 'limit' | 'after'> {
+/** What the parameters of a history ask for. */
+interface Wanted extends Pick<HistoryQuery, 'since' | 'at' | 'limit' | 'after'> {
+  readonly total?: ReturnType<typeof readTotal>
+}
+
+function readPairs(pairs: readonly SearchPair[]): Wanted {
   const values = new Map(pairs)
   const repeated = pairs.find(([name], at) => pairs.findIndex(([other]) => other === name) < at)
   if (repeated !== undefined)
     throw new OperationError('search-invalid', 'A parameter of the history is repeated.', { expression: [repeated[0]] })
   for (const name of values.keys()) if (!KNOWN.has(name)) throw refused(name)
-  const [since, at, count, after] = ['_since', '_at', '_count', '_cursor'].map((name) => values.get(name))
+  const [since, at, count, total, after] = ['_since', '_at', '_count', '_total', '_cursor'].map((name) => values.get(name))
   return {
     limit: count === undefined ? DEFAULT_PAGE : Math.min(readCount(count), MAX_PAGE),
     ...(since !== undefined && { since: readSince(since) }),
     ...(at !== undefined && { at: readAt(at) }),
+    ...(total !== undefined && { total: readTotal(total) }),
     ...(after !== undefined && { after }),
   }
 }
 
-const KNOWN: ReadonlySet<string> = new Set(['_since', '_at', '_count', '_cursor'])
+const KNOWN: ReadonlySet<string> = new Set(['_since', '_at', '_count', '_total', '_cursor'])
 
 function refused(name: string): OperationError {
   const code = UNSUPPORTED.has(name) ? 'search-unsupported' : 'search-invalid'
@@ -134,6 +172,11 @@ function readAt(value: string): HistoryPeriod {
   const interval = dateInterval(value)
   if (interval === undefined) throw invalid('_at', value, 'a date')
   return { from: interval.low, to: interval.high }
+}
+
+function readTotal(value: string): 'none' | 'estimate' | 'accurate' {
+  if (value === 'none' || value === 'estimate' || value === 'accurate') return value
+  throw invalid('_total', value, 'none, estimate or accurate')
 }
 
 function readCount(value: string): number {

@@ -69,7 +69,7 @@ function parametersOfWriting({ method, path }: Route): readonly string[] {
 function parametersOfReading(route: Route): readonly string[] {
   const { method, path, interaction } = route
   if (interaction === 'batch') return ['prefer']
-  if (path.endsWith('/_history')) return ['since', 'at', 'count']
+  if (path.endsWith('/_history')) return ['since', 'at', 'count', 'total']
   if (!isSearch(route)) return ['summary', 'elements', 'ifNoneMatch', 'ifModifiedSince']
   if (method === 'POST') return []
   return isOfSeveralTypes(route) ? [...SEARCH, 'types'] : SEARCH
