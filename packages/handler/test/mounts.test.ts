@@ -418,4 +418,22 @@ describe('options that cannot be', () => {
     for (const mount of [toNodeListener, toKoaMiddleware])
       expect(() => Reflect.apply(mount, undefined, [handler])).toThrow(new TypeError(`${mount.name}: ${message}`))
   })
+
+  // As Fastify's own request and reply, a Koa context, and mocks have them.
+  it.each([
+    [{ method: 'GET', url: '/', headers: {}, socket: {} }, { writeHead: () => undefined }],
+    [{ method: 'GET', url: '/', headers: {}, httpVersion: '1.1' }, {}],
+    [new IncomingMessage(new Socket()), () => undefined],
+  ])('a listener is called with something else: %o', async (message, response) => {
+    const arguments_ = 'must be a request and a response of node:http (request.raw and reply.raw in Fastify), and no mocks of them.'
+    const handler = handlerAt('http://x')
+    expect(() => Reflect.apply(toNodeListener(handler), undefined, [message, response])).toThrow(
+      new TypeError(`toNodeListener: the arguments ${arguments_}`),
+    )
+    const ofContext = toKoaMiddleware(handler)
+    const context = { req: message, res: response, originalUrl: '/' }
+    await expect(async () => Reflect.apply(ofContext, undefined, [context])).rejects.toThrow(
+      new TypeError(`toKoaMiddleware: the arguments ${arguments_}`),
+    )
+  })
 })

@@ -15,11 +15,12 @@ export type NodeListener = (message: IncomingMessage, response: ServerResponse) 
  * Serves a handler in `node:http` or Express: `createServer(toNodeListener(handler))`, `app.use('/base', toNodeListener(handler))`.
  * Mount it before anything that reads bodies.
  *
- * @throws {TypeError} if `handler` is not a handler.
+ * @throws {TypeError} if `handler` is not a handler; the listener, if it is called with objects that are not those of `node:http`.
  */
 export function toNodeListener(handler: Pick<Handler, 'respond'>): NodeListener {
   const serve = serverOf('toNodeListener', handler)
   return (message, response) => {
+    checkExchange('toNodeListener', message, response)
     // Only reached if something else has ended or changed the response. The peer sees a closed connection; the server reports the reason as `clientError`.
     serve(message, response).catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined))
   }
@@ -31,6 +32,15 @@ function checkHandler(factory: string, handler: unknown): void {
   if ('respond' in given) return
   const problem = 'then' in given ? 'is a promise that was not awaited' : 'must be what createHandler returns'
   throw new TypeError(`${factory}: the handler ${problem}.`)
+}
+
+/** Plain JavaScript may pass a framework's own objects, or mocks, to which no answer could be written: whoever waits for it would wait for ever. */
+function checkExchange(factory: string, message: unknown, response: unknown): void {
+  const isRead = typeof message === 'object' && message !== null && 'httpVersion' in message && typeof message.httpVersion === 'string'
+  if (isRead && typeof response === 'object' && response !== null && 'writeHead' in response && 'req' in response) return
+  throw new TypeError(
+    `${factory}: the arguments must be a request and a response of node:http (request.raw and reply.raw in Fastify), and no mocks of them.`,
+  )
 }
 
 /** Answers every request with 503 and the usual headers until the handler is ready. */
@@ -80,7 +90,8 @@ export interface KoaContext {
 /** Koa middleware: `app.use(toKoaMiddleware(handler))`, or mounted. Middleware after it is not called. @throws {TypeError} if `handler` is not a handler. */
 export function toKoaMiddleware(handler: Pick<Handler, 'respond'>): (context: KoaContext) => Promise<void> {
   const serve = serverOf('toKoaMiddleware', handler)
-  return (context) => {
+  return async (context) => {
+    checkExchange('toKoaMiddleware', context.req, context.res)
     Object.assign(context, { respond: false })
     return serve(Object.assign(context.req, { originalUrl: context.originalUrl }), context.res)
   }
