@@ -98,12 +98,27 @@ describe('fhir-ops cql', () => {
     ['nothing to evaluate', [], 2, /Name a file, or give --expression/],
     ['CQL with an error', ['--expression', '1 +'], 1, /line 1, column/],
     ['a parameter without a value', ['--expression', '1', '--parameter', 'x'], 2, /must be a name, = and a value/],
+    ['a parameter that is no CQL', ['--expression', '1', '--parameter', 'x=zork'], 1, /identifier zork.* at --parameter\]/],
+    [
+      'a parameter that cannot be evaluated',
+      ['--expression', '1', '--parameter', 'x=singleton from {1, 2}'],
+      1,
+      /one element.* at --parameter\]/,
+    ],
+    ['a definition and an expression', ['--expression', '1', '--define', 'X'], 2, /at --define, --expression\]/],
     ['a file that does not exist', ['/nowhere/x.cql'], 2, /cannot be read/],
     ['a manifest that does not exist', ['--expression', '1', '--manifest', 'http://x/m'], 1, /http:.*does not exist.*--manifest/],
   ])('%s is refused', async (_, args, status, message) => {
     const answer = await command(...args)
     expect(answer.status).toBe(status)
     expect(answer.err).toMatch(message)
+  })
+
+  it.each([
+    ['a definition', ['--define', 'Nope'], "Library Main has no definition 'Nope'. [parameter-value at --define]"],
+    ['a parameter', ['--parameter', 'Nope=1'], "The library has no parameter 'Nope'. [parameter-invalid at --parameter]"],
+  ])('%s that a file does not have is named with its option', async (_, args, message) => {
+    expect(await command(join(folder, 'main.cql'), ...args)).toMatchObject({ status: 2, err: `error: ${message}` })
   })
 })
 

@@ -67,6 +67,10 @@ export function parameterOption(): Option {
 async function runCql(file: string | undefined, options: CqlOptions, io: Io): Promise<void> {
   if (file === undefined && options.expression === undefined)
     throw new OperationError('parameter-required', 'Name a file, or give --expression.')
+  if (options.define !== undefined && options.expression !== undefined)
+    throw new OperationError('parameter-invalid', 'Either definitions of the file are evaluated, or an expression.', {
+      expression: ['define', 'expression'],
+    })
   checkFiles(options)
   const engine = await openEngine({ ...options, limits: { operationTimeoutMs: PATIENCE_MS } }, io)
   const translator = openWorkerTranslator({ model: engine.ctx.types, timeoutMs: PATIENCE_MS })
@@ -102,7 +106,17 @@ async function evaluateFile(ctx: OperationContext, file: string | undefined, cal
     data: data === undefined ? undefined : (await readResources(data, call.io)).flatMap(resourcesIn),
     explain: call.options.explain !== undefined || call.options.coverage !== undefined,
   }
-  return await evaluateCql(own, input, { translator: call.translator })
+  const options = { parameters: 'parameter', ...(define !== undefined && { expression: 'define' }) }
+  return await evaluateCql(own, input, { translator: call.translator }).catch(namingOptions(options))
+}
+
+/** Reports an error in an input of `evaluateCql` as one in the option of another name that it comes from. */
+function namingOptions(options: Readonly<Record<string, string>>): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof OperationError)) throw error
+    const expression = error.expression.map((input) => options[input] ?? input)
+    throw new OperationError(error.code, error.message, { ...error.detail, expression, cause: error })
+  }
 }
 
 /**
@@ -170,9 +184,10 @@ async function parameterValues(
     const [, name, expression] = /^([^=]+)=(.*\S.*)$/s.exec(text) ?? []
     if (name === undefined || expression === undefined)
       throw new OperationError('parameter-value', `--parameter ${text} must be a name, = and a value in CQL.`)
-    const { values: found, failures } = await evaluateCql(ctx, { expression }, { translator })
-    const [failure] = failures.values()
-    if (failure !== undefined) throw failure
+    const { values: found, failures } = await evaluateCql(ctx, { expression }, { translator }).catch(
+      namingOptions({ expression: 'parameter' }),
+    )
+    for (const cause of failures.values()) throw new OperationError(cause.code, cause.message, { expression: ['parameter'], cause })
     values.set(name.trim(), found.get('return') ?? null)
   }
   return values.size === 0 ? undefined : values
