@@ -6,7 +6,7 @@ import { memoryStorage } from 'fhir-ops/memory'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { cqlLanguage } from '../src/index.js'
 import { translatedExpressions } from '../src/libraries/content.js'
-import { createLibraryCompiler } from '../src/measure/compiled-libraries.js'
+import { createLibraryCompiler } from '../src/measure/prepare.js'
 import { createTranslator, type CqlTranslator } from '../src/translator/index.js'
 import { libraryWith } from './library.fixture.js'
 

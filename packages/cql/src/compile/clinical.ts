@@ -10,7 +10,7 @@ import { codesOf, codesToLookAt, compileRecorded, someCode } from './coded.js'
 import type { CodeTest, Compiler, Compute, Evaluation, NodeCompiler, NodeCompilers, Scope } from './compiler.js'
 import { operandOf, operandsOf, optionalAt, requiredAt, twoOperands } from './operators.js'
 import { compileRetrieve } from './retrieve.js'
-import { announce, membershipOf } from './vocabularies.js'
+import { announce, membershipOf } from './given.js'
 
 /** The item itself, in the expression by which a query sorts (CQL author's guide, Sorting). */
 const THIS = '$this'

@@ -1,4 +1,7 @@
-import type { Given, GivenSource, Places } from './compiler.js'
+import type { ElmNode } from '../elm/node.js'
+import { unsupportedElm } from '../problem.js'
+import type { Vocabulary } from '../values/value.js'
+import type { Given, GivenSource, Places, CodeTest, Compiler, Evaluation, LibraryTerminology } from './compiler.js'
 
 /** Creates the places of libraries that are compiled together. */
 export function createPlaces(): Places {
@@ -33,4 +36,26 @@ export function placed<T>(filled: readonly T[], place: number): T {
   const found = filled[place]
   if (found === undefined) throw new TypeError('An evaluation was begun before it had filled all places of what is compiled.')
   return found
+}
+
+/** Adds a place for the membership test of a value set or code system. */
+export function membershipOf(vocabulary: Vocabulary, node: ElmNode, { places, given }: Compiler): (evaluation: Evaluation) => CodeTest {
+  const place = places.tests.push(({ source }) => requireTerminology(source.terminology, node).membership(vocabulary)) - 1
+  return (evaluation) => placed(given(evaluation).tests, place)
+}
+
+/** Makes a call of the terminology before anything is evaluated, so that it can load what the node needs. */
+export function announce(
+  { places, given }: Compiler,
+  node: ElmNode,
+  ask: (terminology: LibraryTerminology) => unknown,
+): (evaluation: Evaluation) => LibraryTerminology {
+  places.announcements.push((terminology) => void ask(requireTerminology(terminology, node)))
+  return (evaluation) => requireTerminology(given(evaluation).source.terminology, node)
+}
+
+/** @throws {OperationError} `not-supported` if there is no terminology. */
+export function requireTerminology(terminology: LibraryTerminology | undefined, node: ElmNode): LibraryTerminology {
+  if (terminology !== undefined) return terminology
+  throw unsupportedElm(node, 'No terminology is available to this evaluation.')
 }

@@ -2,14 +2,12 @@ import { quoted } from 'fhir-ops/internal/errors'
 import { localName, nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
 import { systemValueOf } from '../model/property.js'
 import { failedEvaluation, unsupportedElm } from '../problem.js'
-import { codesBySystem } from '../values/codes-by-system.js'
+import { codesBySystem, codesOf } from './coded.js'
 import { isFhir, isList, type Code, type FhirElement, type Value, type Vocabulary } from '../values/value.js'
-import { codesOf } from './coded.js'
 import type { CodeTest, Compiler, Compute, Evaluation, Given, Meets, RetrieveRequest, Scope } from './compiler.js'
-import { placed } from './given.js'
+import { placed, membershipOf, requireTerminology } from './given.js'
 import { narrowingOf } from './narrowing.js'
 import { operandOf, optionalAt } from './operators.js'
-import { membershipOf, requireTerminology } from './vocabularies.js'
 
 /** Returns the resources of a retrieve that meet the condition of the query over it; `undefined` if each must be tested. */
 type Sifter = (evaluation: Evaluation, meets: Meets) => readonly FhirElement[] | undefined

@@ -5,8 +5,26 @@ import { DAY, parseDateTime, type Temporal } from '../values/temporal.js'
 import { bytesOfValue } from '../values/size.js'
 import type { UnitConversion } from '../values/units.js'
 import type { FhirElement } from '../values/value.js'
-import type { KeptSubject, KeptView } from './kept-subject.js'
 import { selected, type RetrieverOptions } from './retrieve.js'
+
+/** The resources that a retrieve finds for a subject in any period, with the first and last moment of each in milliseconds since 1970. */
+interface KeptView {
+  readonly found: readonly FhirElement[]
+  /** In the order of `found`; `NaN` if unknown; empty if the retrieve has no condition on dates. */
+  readonly starts: readonly number[]
+  readonly ends: readonly number[]
+}
+
+/** One subject with its resources, which never change. */
+export interface KeptSubject {
+  readonly id: string
+  readonly subject: FhirElement
+  /** For each kept type, by its index, the resources that refer to the subject. */
+  readonly resources: readonly (readonly FhirElement[])[]
+  readonly bytes: number
+  /** Results of retrieves that were requested, by their index in the views of the population. */
+  readonly views: (KeptView | undefined)[]
+}
 
 /** Returns the resources that a retrieve finds among the kept ones of a subject; with `meets`, only those that meet the condition of the query over it. */
 type KeptRetrieve = (subject: KeptSubject, resources: readonly FhirElement[], meets?: Meets) => readonly FhirElement[]

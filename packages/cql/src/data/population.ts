@@ -10,8 +10,7 @@ import type { RetrieveRequest } from '../compile/compiler.js'
 import { resourceElement } from '../model/fhir-types.js'
 import type { FhirElement } from '../values/value.js'
 import { storedRecords, type FindRead, type Records } from './records.js'
-import { conditionsOf } from './retrieve-search.js'
-import { selected, type RetrieverOptions } from './retrieve.js'
+import { conditionsOf, selected, type RetrieverOptions } from './retrieve.js'
 
 /** The subjects of a population, and the retrieves for all of them. */
 export interface Population {

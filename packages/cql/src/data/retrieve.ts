@@ -1,6 +1,9 @@
 import type { TypeModel } from 'fhir-ops/fhirpath'
-import type { SubjectLinks } from 'fhir-ops/internal/evaluate'
-import type { CodeTest, RetrieveRequest } from '../compile/compiler.js'
+import { isExactFilter, requirementConditions, type SubjectLinks } from 'fhir-ops/internal/evaluate'
+import type { DataRequirementCodeFilter, DataRequirementDateFilter } from 'fhir/r4.js'
+import type { SearchOptions } from 'fhir-ops/search'
+import type { SearchPair } from 'fhir-ops/internal/search'
+import type { CodeTest, RetrieveRequest, NarrowingDates } from '../compile/compiler.js'
 import { FHIR_HELPERS } from '../model/fhir-helpers.js'
 import { memberOf, propertyOf, systemValueOf } from '../model/property.js'
 import { includes, pointIn, pointOrder } from '../values/interval.js'
@@ -58,3 +61,89 @@ function isDuring(resource: FhirElement, datePath: string | undefined, range: Va
   const period = FHIR_HELPERS['ToInterval']?.(element, { model, offset }) ?? null
   return isInterval(period) && includes(range, period, by) === true
 }
+
+/** The conditions of a search that finds at least the resources of a retrieve, from its codes and date range as far as these are known. */
+export function conditionsOf(search: SearchOptions, model: TypeModel, request: RetrieveRequest): readonly SearchPair[] {
+  const { type, narrowing = [] } = request
+  return requirementConditions(search, {
+    type,
+    codeFilter: codeFiltersOf(model, request),
+    dateFilter: [
+      ...dateFilters(request),
+      ...narrowing.flatMap(({ path, dates }) => (dates === undefined ? [] : [dateFilter(path, dates)])),
+    ],
+  })
+}
+
+/**
+ * Whether that search finds exactly the resources of the retrieve: it has no conditions on dates and no values fixed by a profile, and its other conditions,
+ * with those of its query, are all on codes of elements that have search parameters.
+ *
+ * @param conjuncts How many conditions the query has, all of which must hold.
+ */
+export function isExactSearch(search: SearchOptions, model: TypeModel, request: RetrieveRequest, conjuncts: number): boolean {
+  const filters = codeFiltersOf(model, request)
+  const { type, codePath, datePath, narrowing = [], ofProfile } = request
+  if (datePath !== undefined || (ofProfile?.asked().length ?? 0) > 0 || filters.length !== conjuncts + (codePath === undefined ? 0 : 1))
+    return false
+  const slots = codePath === undefined ? [] : model.type(type)?.elements.get(codePath)
+  const isCoded = slots?.every((slot) => slot.type === 'CodeableConcept' || slot.type === 'Coding') === true
+  const coded = codePath === undefined ? [] : filters.slice(0, 1)
+  return (
+    isCoded &&
+    narrowing.length === conjuncts &&
+    coded.every((filter) => isExactFilter(search, type, filter)) &&
+    filters.slice(coded.length).every((filter) => isExactElement(search, model, type, filter))
+  )
+}
+
+/** Whether a search finds exactly the resources with one of some codes in an element that is a single code. */
+export function isExactElement(search: SearchOptions, model: TypeModel, type: string, filter: DataRequirementCodeFilter): boolean {
+  const slots = model.type(type)?.elements.get(filter.path ?? '') ?? []
+  return slots.length === 1 && slots.every((slot) => slot.type === 'code' && !slot.isCollection) && isExactFilter(search, type, filter)
+}
+
+function codeFiltersOf(model: TypeModel, request: RetrieveRequest): DataRequirementCodeFilter[] {
+  const { type, narrowing = [] } = request
+  return [...codeFilters(request), ...narrowing.flatMap(({ path, codes = [] }) => elementCodes(model, { type, path, codes }))]
+}
+
+/** Filters on elements of the type code, which are compared as written. */
+function elementCodes(
+  model: TypeModel,
+  { type, path, codes }: { readonly type: string; readonly path: string; readonly codes: readonly string[] },
+): DataRequirementCodeFilter[] {
+  const slots = model.type(type)?.elements.get(path) ?? []
+  const isCode = slots.length > 0 && slots.every((slot) => slot.type === 'code')
+  return isCode && codes.length > 0 ? [{ path, code: codes.map((code) => ({ code })) }] : []
+}
+
+function codeFilters({ codePath: path, listedCodes }: RetrieveRequest): DataRequirementCodeFilter[] {
+  const codes = path === undefined ? [] : (listedCodes?.() ?? [])
+  const code = codes.flatMap(({ system, code: own }) => (system === null || own === null ? [] : { system, code: own }))
+  return path === undefined || code.length < codes.length ? [] : [{ path, code }]
+}
+
+const MARGIN_MS = 86_400_000
+
+/** Date filters by days, with one more day at both ends, because times may have no offset and days are compared as written. */
+function dateFilters({ datePath: path, listedRange }: RetrieveRequest): DataRequirementDateFilter[] {
+  if (path === undefined || listedRange === undefined || !isInterval(listedRange)) return []
+  const { low, high } = listedRange
+  return [dateFilter(path, { ...(isTemporal(low) && { from: low.low }), ...(isTemporal(high) && { to: high.high }) })]
+}
+
+function dateFilter(path: string, { from, to }: NarrowingDates): DataRequirementDateFilter {
+  const start = from === undefined ? undefined : dayOf(from - MARGIN_MS)
+  const end = to === undefined ? undefined : dayOf(to + MARGIN_MS)
+  return { path, valuePeriod: { ...(start !== undefined && { start }), ...(end !== undefined && { end }) } }
+}
+
+/** The day of a moment, limited to years of four digits, which is all that a search accepts. */
+function dayOf(moment: number): string {
+  const text = new Date(Math.min(Math.max(moment, FIRST_DAY), LAST_DAY)).toISOString()
+  return text.slice(0, 10)
+}
+
+const FIRST_DAY = Date.UTC(1583, 0, 1)
+const LAST_DAY = Date.UTC(9999, 11, 31)

@@ -6,8 +6,16 @@ import { definitionsIn, FHIR_HELPERS_LIBRARY, identifierOf, includeOf, libraryIn
 import { nodesAt, textAt, isNode, withLines, type ElmNode } from '../elm/node.js'
 import type { CqlTranslator, Translation, TranslationProblem } from '../translator/translator.js'
 import { bytesOfJson } from '../values/json-text.js'
-import { dataOf, decoded, mediaType, nameOf } from './attachments.js'
-import { libraryFinder, type LibraryFinder, type LibraryLoading, type LibraryResource } from './find-library.js'
+import {
+  dataOf,
+  decoded,
+  mediaType,
+  nameOf,
+  libraryFinder,
+  type LibraryFinder,
+  type LibraryLoading,
+  type LibraryResource,
+} from './find-library.js'
 import { namedInHead } from './text-head.js'
 import { collectModels, modelTextsOf, type UsedModel } from './models.js'
 

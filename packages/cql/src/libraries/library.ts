@@ -10,11 +10,10 @@ import { MAX_DEPTH, nodeAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
 import { invalidElm, unsupportedElm } from '../problem.js'
 import { keptConversion } from '../values/units.js'
 import { createConstants } from './constants.js'
-import { checkReference, isContextSubject, isUnfilteredContext } from './context.js'
-import { declaredValue, parameterType } from './declared.js'
-import { callOf, functionsOf, invocationOf, operatorCalled } from './functions.js'
-import type { LibraryOptions } from './library-options.js'
 import {
+  checkReference,
+  isContextSubject,
+  isUnfilteredContext,
   contextIn,
   definedIn,
   EMPTY_SCOPE,
@@ -27,8 +26,15 @@ import {
   type Library,
   type Parameter,
   type Shared,
+  codeOf,
+  conceptOf,
+  inlineCode,
+  systemsIn,
+  vocabularyOf,
 } from './opened.js'
-import { codeOf, conceptOf, inlineCode, systemsIn, vocabularyOf } from './vocabularies.js'
+import { declaredValue, parameterType } from './declared.js'
+import { callOf, functionsOf, invocationOf, operatorCalled } from './functions.js'
+import type { LibraryOptions } from './library-options.js'
 
 export type { Definition } from './opened.js'
 

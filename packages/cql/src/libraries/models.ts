@@ -2,9 +2,8 @@ import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
 import { isNode, textAt } from '../elm/node.js'
 import type { Texts } from '../translator/kept-translations.js'
-import { dataOf, decoded, nameOf } from './attachments.js'
+import { dataOf, decoded, nameOf, findModel, type LibraryLoading, type LibraryResource } from './find-library.js'
 import { namedInHead } from './text-head.js'
-import { findModel, type LibraryLoading, type LibraryResource } from './find-library.js'
 
 /** A model that CQL text uses besides System and FHIR. */
 export interface UsedModel {

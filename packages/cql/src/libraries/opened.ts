@@ -1,13 +1,12 @@
+import { quoted } from 'fhir-ops/internal/errors'
 import type { Compute, Evaluation, Given, Places, Scope } from '../compile/compiler.js'
 import type { Settled } from '../compile/settled.js'
-import { definitionsNamed, identifierOf, includedAs, libraryIn, type ElmSection, type Include } from '../elm/library.js'
-import { isNode, nodesAt, textAt, type ElmNode } from '../elm/node.js'
-import { quoted } from 'fhir-ops/internal/errors'
-import { invalidElm } from '../problem.js'
+import { definitionsNamed, identifierOf, includedAs, libraryIn, definitionsIn, type ElmSection, type Include } from '../elm/library.js'
+import { isNode, nodesAt, textAt, nodeAt, typeOf, type ElmNode } from '../elm/node.js'
+import { invalidElm, unsupportedElm } from '../problem.js'
 import type { UnitConversion } from '../values/units.js'
-import type { Value, Vocabulary } from '../values/value.js'
+import type { Value, Vocabulary, Code, Concept } from '../values/value.js'
 import type { Constants } from './constants.js'
-import { contextOf, statesContext } from './context.js'
 import type { LibraryOptions } from './library-options.js'
 
 /** A definition of a library. */
@@ -133,8 +132,40 @@ export function definedIn(library: Library, section: ElmSection, node: ElmNode):
 }
 
 /** The context of a definition or function. */
-export function contextIn({ statesContext: isStated }: Library, def: ElmNode, { options }: Shared): string {
-  return contextOf(def, { isStated, subjectType: options.subjectType ?? 'Patient' })
+export function contextIn(library: Library, def: ElmNode, { options: { subjectType = 'Patient' } }: Shared): string {
+  const context = textAt(def, 'context') ?? subjectType
+  return context === 'Unfiltered' && !library.statesContext ? subjectType : context
+}
+
+const UNFILTERED: ReadonlySet<string> = new Set(['Unfiltered', 'Population'])
+
+/** Whether a context has no subject, so that retrieves find the resources of all subjects. */
+export function isUnfilteredContext(context: string): boolean {
+  return UNFILTERED.has(context)
+}
+
+/** Whether a library declares contexts. One that does not is evaluated for each subject, although the translator writes Unfiltered. */
+export function statesContext(library: ElmNode): boolean {
+  return definitionsIn(library, 'contexts').some((context) => textAt(context, 'name') !== 'Unfiltered')
+}
+
+/** True for `define Patient: singleton from ([Patient])`, which every library with that context has. */
+export function isContextSubject(name: string, context: string, expression: ElmNode): boolean {
+  return name === context && typeOf(expression) === 'SingletonFrom'
+}
+
+/**
+ * Checks that a definition may be referenced from a context. A definition about one subject has no value in the context of another type, and a value for
+ * each subject in the context Unfiltered.
+ *
+ * @throws {OperationError} `not-supported`, naming the definition and both contexts.
+ */
+export function checkReference(node: ElmNode, { name, context }: { readonly name: string; readonly context: string }, from: string): void {
+  if (context === from || isUnfilteredContext(context)) return
+  throw unsupportedElm(
+    node,
+    `${quoted(name)} is defined in the context ${context} and used in the context ${from}, which is not supported.`,
+  )
 }
 
 /** Compiles in the context of a definition. */
@@ -157,4 +188,57 @@ export function guarded<T>(library: Library, what: string, node: ElmNode, compil
   } finally {
     library.open.delete(what)
   }
+}
+
+/** The code that a reference names. */
+export function codeOf(node: ElmNode, library: Library, shared: Shared): Code {
+  const target = libraryOf(node, library, shared)
+  const def = definedIn(target, 'codes', node)
+  return codeWith(def, textAt(def, 'id'), { target, reference: nodeAt(def, 'codeSystem'), shared })
+}
+
+/** The code of an inline selector. */
+export function inlineCode(node: ElmNode, library: Library, shared: Shared): Code {
+  return codeWith(node, textAt(node, 'code'), { target: library, reference: nodeAt(node, 'system'), shared })
+}
+
+/** The concept that a reference names. */
+export function conceptOf(node: ElmNode, library: Library, shared: Shared): Concept {
+  const target = libraryOf(node, library, shared)
+  const def = definedIn(target, 'concepts', node)
+  const codes = nodesAt(def, 'code').map((code) => codeOf(code, target, shared))
+  return { kind: 'concept', codes, display: textAt(def, 'display') ?? null }
+}
+
+interface CodePlace {
+  readonly target: Library
+  /** The reference to the code system. */
+  readonly reference: ElmNode | undefined
+  readonly shared: Shared
+}
+
+function codeWith(node: ElmNode, code: string | undefined, { target, reference, shared }: CodePlace): Code {
+  const system = reference === undefined ? undefined : definedIn(libraryOf(reference, target, shared), 'codeSystems', reference)
+  return {
+    kind: 'code',
+    code: code ?? null,
+    system: system === undefined ? null : (textAt(system, 'id') ?? null),
+    version: system === undefined ? null : (textAt(system, 'version') ?? null),
+    display: textAt(node, 'display') ?? null,
+  }
+}
+
+/** The value set or code system that a reference names. */
+export function vocabularyOf(node: ElmNode, kind: Vocabulary['kind'], target: Library): Vocabulary {
+  return vocabularyIn(definedIn(target, `${kind}s`, node), kind)
+}
+
+/** The code systems that a library declares. */
+export function systemsIn(library: Library): readonly Vocabulary[] {
+  library.systems ??= definitionsIn(library.node, 'codeSystems').map((def) => vocabularyIn(def, 'codeSystem'))
+  return library.systems
+}
+
+function vocabularyIn(def: ElmNode, kind: Vocabulary['kind']): Vocabulary {
+  return { kind, id: textAt(def, 'id') ?? '', version: textAt(def, 'version') ?? null }
 }

@@ -1,14 +1,24 @@
-import type { StratumValue, GroupTotal, SubjectResult } from 'fhir-ops/internal/evaluate'
+import {
+  supplementTotal,
+  type StratumValue,
+  type GroupTotal,
+  type SubjectResult,
+  type SumOfValue,
+  type SupplementValues,
+} from 'fhir-ops/internal/evaluate'
 import type { OperationContext } from 'fhir-ops/context'
 import type { Scope } from 'fhir-ops/evaluate'
 import type { SubjectRecords } from '../data/population.js'
 import type { Records } from '../data/records.js'
 import type { Evaluation } from '../compile/compiler.js'
 import { createEvaluations } from '../libraries/evaluate.js'
+import { literalText } from '../values/text.js'
+import { isFhir, isList } from '../values/value.js'
 import { referenceOf } from './items.js'
 import type { Prepared } from './prepare.js'
 import { subjectResult, type CompiledGroup } from './subject-result.js'
-import type { EvaluatedSupplement } from './supplements.js'
+import type { CompiledCriterion } from './criterion.js'
+import { stratumValueOf } from './values.js'
 
 /** A compiled Measure with the totals to which subjects are added. */
 export interface MeasureWork {
@@ -106,4 +116,43 @@ export function addContribution({ groups, supplements }: MeasureWork, id: string
 /** Adds the same contribution for a number of subjects that are members themselves and of which nothing else is counted. */
 export function addAlike({ groups }: MeasureWork, { results }: Contribution, subjects: number): void {
   for (const [index, { members }] of results.entries()) groups[index]?.total.addCounts(members.map(({ length }) => length * subjects))
+}
+
+/** Supplemental data or a risk adjustment factor, with the total of its values for subjects. */
+export interface EvaluatedSupplement {
+  /** The values of one subject, by their JSON. */
+  valuesOf(evaluation: Evaluation): ReadonlyMap<string, StratumValue>
+  add(subject: string, values: ReadonlyMap<string, StratumValue>): void
+  sum(): readonly SumOfValue[]
+  values(): SupplementValues
+}
+
+/**
+ * Creates the total of one of the Measure's supplements. Null does not count; a value that a subject has twice counts once; resources are named only for a
+ * single subject.
+ */
+export function evaluatedSupplement(
+  criterion: CompiledCriterion,
+  { prepared, individual }: { readonly prepared: Prepared; readonly individual: boolean },
+): EvaluatedSupplement {
+  const { model, offset } = prepared
+  const total = supplementTotal()
+  const resources = new Set<string>()
+  return {
+    valuesOf: (evaluation) => {
+      const value = criterion.ofSubject?.(evaluation) ?? criterion.ofItem?.(evaluation, evaluation.subject) ?? null
+      const own = new Map<string, StratumValue>()
+      for (const item of isList(value) ? value : [value]) {
+        if (item === null) continue
+        if (!isFhir(item) || item.type.kind !== 'resource') {
+          const made = stratumValueOf(item, { model, offset }) ?? { concept: { text: literalText(item) } }
+          own.set(JSON.stringify(made), made)
+        } else if (individual) resources.add(referenceOf(item))
+      }
+      return own
+    },
+    add: (subject, values) => total.add(subject, values),
+    sum: () => total.sum(),
+    values: () => ({ values: total.values(), resources: [...resources] }),
+  }
 }

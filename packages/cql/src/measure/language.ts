@@ -23,18 +23,23 @@ import { addCounted } from '../push-down/counted-groups.js'
 import { clauseCounter } from '../explain/coverage.js'
 import { elmDefinitions } from '../explain/elm-libraries.js'
 import { explainMeasure } from '../explain/explain-measure.js'
-import { createLibraryCompiler } from './compiled-libraries.js'
+import { createLibraryCompiler, prepare, type CqlLanguageOptions, type Prepared, type Preparing } from './prepare.js'
 import { compiledCriterion } from './criterion.js'
-import { addAlike, addContribution, subjectEvaluator, type MeasureWork, type TimedContribution } from './contribution.js'
+import {
+  addAlike,
+  addContribution,
+  subjectEvaluator,
+  type MeasureWork,
+  type TimedContribution,
+  evaluatedSupplement,
+} from './contribution.js'
 import { createKeptSubjects, refreshOf, type KeptSubjectsOf, type Refresh } from './kept-subjects.js'
 import { isOfEverybody, keptAsked, keptRecords } from './kept-records.js'
 import { CQL_LANGUAGES, FHIRPATH_LANGUAGE } from './languages.js'
 import { loadedLibraries } from './loaded-measure.js'
 import { EXTERNAL_FUNCTIONS } from '../libraries/library-options.js'
-import { prepare, type CqlLanguageOptions, type Prepared, type Preparing } from './prepare.js'
 import { libraryRequirements, measureRequirements } from '../requirements/requirements.js'
 import { compileGroup } from './subject-result.js'
-import { evaluatedSupplement } from './supplements.js'
 
 const SHAPE: InputShape = inputShape<CqlLanguageOptions>({
   translator: having('a translator', ['translate']),

@@ -9,7 +9,7 @@ import type { LibraryTerminology } from '../compile/compiler.js'
 import { createProfiles, type RetrievedProfiles } from '../data/profiles.js'
 import type { PinnedVersions } from 'fhir-ops/internal/evaluate'
 import { failedEvaluation } from '../problem.js'
-import { codesBySystem, type CodesBySystem } from '../values/codes-by-system.js'
+import { codesBySystem, type CodesBySystem } from '../compile/coded.js'
 import type { Code, Vocabulary } from '../values/value.js'
 
 /** The value sets, code systems and profiles that compiled libraries name. They are loaded before anything is evaluated. */

@@ -10,8 +10,7 @@ import {
   significantLength,
 } from './decimal.js'
 import { DAY, HOUR, SECOND, fieldsAt, type Fields, type Precision, type Temporal } from './temporal.js'
-import { compareTemperatures } from './temperature.js'
-import { factorBetween, type UnitConversion } from './units.js'
+import { compareTemperatures, factorBetween, type UnitConversion } from './units.js'
 import { isDecimal, isInterval, isQuantity, isTemporal, quantity, type Quantity, type Value } from './value.js'
 
 /** -1, 0, 1, or `null` if the known parts do not decide. */
