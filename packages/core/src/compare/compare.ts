@@ -8,6 +8,7 @@ import {
   coverageOf,
   demandedSupplements,
   makePlan,
+  planWithSupplements,
   membersOf,
   namedValueSet,
   nameOf,
@@ -88,13 +89,16 @@ async function compared(ctx: OperationContext, input: CompareInput): Promise<Com
     await namedValueSet(ctx, input.thisValueSet, 'thisValueSet.url'),
     await namedValueSet(ctx, input.otherValueSet, 'otherValueSet.url'),
   ] as const
-  const supplements = valueSets.flatMap(({ resource }) => demandedSupplements(resource))
-  const scope = await terminologyScope(ctx, { supplements, rules: input.rules })
+  const required = valueSets.flatMap(({ resource }) => demandedSupplements(resource))
+  const silent = { ...ctx, explain: undefined }
+  await terminologyScope(silent, { supplements: required })
   const names = valueSets.map(nameOf).join(' and ')
   const policy = input.versionPolicy ?? 'as-needed'
   let performedExpansion = false
   try {
-    const plans = [await makePlan(scope, valueSets[0]), await makePlan(scope, valueSets[1])] as const
+    const { supplements } = await planWithSupplements(silent, valueSets[0], { supplements: required, rules: input.rules })
+    const { scope, plan } = await planWithSupplements(ctx, valueSets[1], { supplements, rules: input.rules })
+    const plans = [await makePlan(scope, valueSets[0]), plan] as const
     const defined = await compareDefinitions(...plans, { pace: scope.pace, rules: scope.rules, policy, explain: ctx.explain })
     performedExpansion = defined === undefined
     ctx.explain?.step(definitionsStep(!performedExpansion))

@@ -1,11 +1,9 @@
 import type { OperationContext } from '../context/index.js'
 import { checkInput, inputShape, needed, TEXT } from '../input/index.js'
 import { objectsAt, stringAt, type JsonObject } from '../json/index.js'
-import { demandedSupplements } from './request-input.js'
-import { terminologyScope } from './scope.js'
 import { definedValueSet } from './value-set/value-set.js'
 import { findValueSet } from './value-set/find-value-set.js'
-import { makePlan } from './value-set/make-plan.js'
+import { planWithSupplements } from './value-set/make-plan.js'
 import { membershipIn, type MembershipQuestion } from './value-set/membership.js'
 import { type CodeInQuestion, withImports, type ValueSetPlan } from './value-set/plan.js'
 import { holdsAtOnce, preparedFilters } from './value-set/filter-tests.js'
@@ -49,8 +47,7 @@ async function memberTest(ctx: OperationContext, canonical: string): Promise<Mem
   const found = await findValueSet(ctx, canonical)
   if (found === undefined) return CANNOT_TELL
   try {
-    const scope = await terminologyScope(ctx, { supplements: demandedSupplements(found.resource) })
-    const plan = await makePlan(scope, definedValueSet(ctx.cache, found))
+    const { scope, plan } = await planWithSupplements(ctx, definedValueSet(ctx.cache, found))
     await preparedFilters(scope.pace, plan, scope.rules)
     return testOf({ scope, options: { trustLists: true }, holds: holdsAtOnce }, plan)
   } catch (error) {

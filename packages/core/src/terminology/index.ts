@@ -44,7 +44,7 @@ export { agreedSystem, neededConcept, neededSystem, type NeededSystem, unknownSy
 export { definedValueSet, nameOf, readValueSet, type ListedCode, type ValueSetDefinition } from './value-set/value-set.js'
 export { withGivenSystem } from './value-set/own-systems.js'
 export { findValueSet } from './value-set/find-value-set.js'
-export { makePlan } from './value-set/make-plan.js'
+export { makePlan, planWithSupplements, type PlanInScope } from './value-set/make-plan.js'
 export { membershipIn, type MembershipOptions, type MembershipQuestion } from './value-set/membership.js'
 export { type CodeInQuestion, type Membership, missingImports, withImports, type PartPlan, type ValueSetPlan } from './value-set/plan.js'
 export {

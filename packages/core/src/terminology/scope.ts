@@ -94,7 +94,8 @@ async function keptFamily(ctx: OperationContext, url: string, kept: Kept): Promi
 /** Marks the families that were kept. */
 const FAMILIES: Marks<SystemFamily> = createMarks()
 
-function supplementStep(canonical: string): ExplanationStep {
+/** Explains that a supplement is used. */
+export function supplementStep(canonical: string): ExplanationStep {
   return {
     kind: 'supplement',
     outcome: 'chosen',

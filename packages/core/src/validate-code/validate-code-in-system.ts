@@ -31,7 +31,7 @@ import {
   type ValidateCodeInSystemInput,
 } from './input.js'
 import { issueOf, noteOf, memberPath, statusIssue, type ValidationIssue } from './issue.js'
-import { shownCoding, type ValidateCodeResult } from './result.js'
+import { shownCoding, shownWithoutGood, type ValidateCodeResult } from './result.js'
 
 /**
  * Validates a code against its code system: whether it exists, and whether its version and display are right.
@@ -186,7 +186,7 @@ function answer(value: GivenValue, results: readonly CodingResult[]): ValidateCo
   return {
     result: isGood,
     issues,
-    ...(shown !== undefined && shownCoding(shown)),
+    ...(shown === undefined ? shownWithoutGood(results) : shownCoding(shown)),
     concept: value.concept,
     unknownSystems,
     causedByUnknown: true,

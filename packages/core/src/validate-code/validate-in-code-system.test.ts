@@ -46,6 +46,18 @@ describe('a code of a code system', () => {
     await expect(inSystem('code=cat')).rejects.toMatchObject({ code: 'parameter-required' })
   })
 
+  it('that is refused as inactive is said to be inactive, also in a codeableConcept', async () => {
+    const lion = { system: cs('living'), code: 'lion' }
+    for (const given of [
+      { name: 'coding', valueCoding: lion },
+      { name: 'codeableConcept', valueCodeableConcept: { coding: [lion] } },
+    ]) {
+      const parameters = [given, { name: 'activeOnly', valueBoolean: true }]
+      const { result, parameter } = answerOf(await call(codeSystemValidateCodeOperation, content, parameters))
+      expect([result, parameter('inactive')]).toEqual([false, true])
+    }
+  })
+
   it.each([
     ['a', true, ['information MSG_DRAFT']],
     ['b', false, ['error Unknown_Code_in code', 'information MSG_DRAFT']],

@@ -344,6 +344,49 @@ test('what a value set imports or requires and is not known is named: Unable_to_
   expect(await said(requiring, 'a', codeSystem({ url: 'http://codes.test/more' }))).toEqual([unknown])
 })
 
+test('what a supplement adds decides about codes and displays where a value set, or one that it imports, requires it', async () => {
+  const said = (url: string, coding: JsonObject): Promise<readonly string[]> => {
+    const profile = basicProfile({ path: 'Basic.code', binding: { strength: 'required', valueSet: url } })
+    const claiming = { ...basic(coding), language: 'nl', meta: { profile: ['http://codes.test/p'] } }
+    const concept = [{ code: 'a', display: 'Red' }, { code: 'b' }]
+    return findingsOf(claiming, [codeSystem({ concept }), more, red, importing, profile], /^(?:value-set|code-|display)/)
+  }
+  const more = codeSystem({
+    url: 'http://codes.test/more',
+    content: 'supplement',
+    supplements: 'http://codes.test/cs',
+    concept: [
+      {
+        code: 'a',
+        property: [{ code: 'colour', valueCode: 'red' }],
+        designation: [
+          { language: 'nl', value: 'Rood' },
+          { language: 'fr', value: 'Rouge' },
+        ],
+      },
+    ],
+  })
+  const red = {
+    resourceType: 'ValueSet',
+    url: 'http://codes.test/red',
+    status: 'active',
+    extension: [{ url: 'http://hl7.org/fhir/StructureDefinition/valueset-supplement', valueCanonical: 'http://codes.test/more' }],
+    compose: { include: [{ system: 'http://codes.test/cs', filter: [{ property: 'colour', op: '=', value: 'red' }] }] },
+  }
+  const importing = {
+    resourceType: 'ValueSet',
+    url: 'http://codes.test/importing',
+    status: 'active',
+    compose: { include: [{ valueSet: [red.url] }] },
+  }
+  for (const url of [red.url, importing.url]) {
+    expect(await said(url, known('a'))).toEqual([])
+    expect(await said(url, known('b'))).toEqual(['error code-not-in-value-set Basic.code'])
+    expect(await said(url, { ...known('a'), display: 'Rood' })).toEqual([])
+    expect(await said(url, { ...known('a'), display: 'Rouge' })).toEqual(['error display-wrong Basic.code.coding[0].display'])
+  }
+})
+
 test('a value set that imports itself, at once or by others, is wrong where codes are bound to it: VALUESET_CIRCULAR_REFERENCE', async () => {
   const importing = (name: string, ...parts: readonly JsonObject[]): JsonObject => ({
     resourceType: 'ValueSet',

@@ -1,11 +1,13 @@
 import { canonicalOf, compareVersions, formatCanonical, type Definition } from '../../content/index.js'
+import type { OperationContext } from '../../context/index.js'
 import { OperationError, quoted } from '../../errors/index.js'
 import { objectAt } from '../../json/index.js'
 import { preparedChoice, type SystemFamily } from '../code-system/system-family.js'
 import type { Filter } from '../../code-system/index.js'
 import type { PlannedFilter } from '../filter/concept-set.js'
 import { escaped, refusal } from '../messages.js'
-import type { TerminologyScope } from '../scope.js'
+import { demandedSupplements } from '../request-input.js'
+import { supplementStep, terminologyScope, type ScopeOptions, type TerminologyScope } from '../scope.js'
 import { versionFits } from '../versions.js'
 import {
   definedValueSet,
@@ -18,7 +20,7 @@ import {
 } from './value-set.js'
 import { containedValueSet, findValueSet } from './find-value-set.js'
 import { unusableElement } from '../element-shape.js'
-import { completePlan, type PartPlan, type ValueSetPlan } from './plan.js'
+import { completePlan, withImports, type PartPlan, type ValueSetPlan } from './plan.js'
 
 /**
  * Resolves everything that a value set refers to. A value set that is imported on several paths is resolved once.
@@ -29,6 +31,39 @@ import { completePlan, type PartPlan, type ValueSetPlan } from './plan.js'
  */
 export function makePlan(scope: TerminologyScope, valueSet: ValueSetDefinition): Promise<ValueSetPlan> {
   return planOf({ scope, made: new Map(), path: [] }, valueSet.canonical ?? '', valueSet)
+}
+
+/** A plan with its scope. */
+export interface PlanInScope {
+  readonly scope: TerminologyScope
+  readonly plan: ValueSetPlan
+}
+
+/**
+ * As `makePlan`, in a scope with the supplements that the value set and those it imports require: which codes an import has may depend on what a
+ * supplement says of them.
+ *
+ * @param options Its supplements are used as well.
+ * @returns Also the canonicals of all supplements in use.
+ * @throws {OperationError} as `terminologyScope` and `makePlan`.
+ */
+export async function planWithSupplements(
+  ctx: OperationContext,
+  valueSet: ValueSetDefinition,
+  options: ScopeOptions = {},
+): Promise<PlanInScope & { readonly supplements: readonly string[] }> {
+  const supplements = [...(options.supplements ?? []), ...demandedSupplements(valueSet.resource)]
+  const scope = await terminologyScope(ctx, { ...options, supplements })
+  const plan = await makePlan(scope, valueSet)
+  const imported = withImports(plan).flatMap((other) => demandedSupplements(other.valueSet.resource))
+  const further = imported.filter((canonical) => !supplements.includes(canonical))
+  if (further.length === 0) return { scope, plan, supplements }
+  const made = await planWithSupplements({ ...ctx, explain: undefined }, valueSet, {
+    ...options,
+    supplements: [...supplements, ...further],
+  })
+  for (const canonical of new Set(further)) ctx.explain?.step(supplementStep(canonical))
+  return { ...made, scope: { ...made.scope, ctx } }
 }
 
 interface Making {

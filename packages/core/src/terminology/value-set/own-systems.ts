@@ -1,8 +1,8 @@
 import { definitionOf, type ContentLayer } from '../../content/index.js'
 import type { OperationContext } from '../../context/index.js'
 import { isObject, objectAt, objectsAt, type JsonObject } from '../../json/index.js'
-import { terminologyScope, type ScopeOptions, type TerminologyScope } from '../scope.js'
-import { makePlan } from './make-plan.js'
+import { terminologyScope, type ScopeOptions } from '../scope.js'
+import { makePlan, type PlanInScope } from './make-plan.js'
 import { missingImports, withImports, type PartPlan, type ValueSetPlan } from './plan.js'
 import { isPage, readValueSet, type PartDefinition, type ValueSetDefinition } from './value-set.js'
 
@@ -35,12 +35,6 @@ function withCodeSystems(ctx: OperationContext, codeSystems: readonly JsonObject
 function codeSystemsLayer(resources: readonly JsonObject[]): ContentLayer {
   const systems = resources.flatMap((resource) => definitionOf(resource) ?? [])
   return { find: async (type, by, value) => (by === 'url' ? systems.filter((one) => one.type === type && one.url === value) : []) }
-}
-
-/** A plan with its scope. */
-interface PlanInScope {
-  readonly scope: TerminologyScope
-  readonly plan: ValueSetPlan
 }
 
 /**

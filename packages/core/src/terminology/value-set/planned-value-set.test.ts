@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { codeSystem, cs, LIVING, valueSet, vs } from '../../../test/terminology-content.js'
+import { codeSystem, contextOf, cs, LIVING, valueSet, vs } from '../../../test/terminology-content.js'
 import type { ComputedSystem } from '../../code-system/index.js'
+import { compare } from '../../compare/index.js'
 import { definitionEntries } from '../../content/index.js'
 import { createCache, createContext, forRequest, type OperationContext } from '../../context/index.js'
 import { expand } from '../../expand/index.js'
@@ -9,6 +10,7 @@ import { memoryConceptStore, memoryStorage } from '../../memory/index.js'
 import { putResource, type Storage } from '../../storage/index.js'
 import { translate } from '../../translate/index.js'
 import { validateCode } from '../../validate-code/index.js'
+import { createBindingChecker } from '../binding.js'
 import { listedSystem, storeConcepts } from '@fhir-ops/loinc-rxnorm'
 
 const stored = (id: string, resource: JsonObject): JsonObject => ({ ...resource, id })
@@ -38,6 +40,40 @@ async function isMember(ctx: OperationContext, url: string, [system, code]: read
 
 const codesIn = async (ctx: OperationContext, url: string): Promise<readonly string[]> =>
   (await expand(ctx, { url, excludeNested: true })).contains.map(({ code }) => code)
+
+describe('a supplement that an imported value set requires', () => {
+  const MORE = codeSystem('more', [{ code: 'cat', property: [{ code: 'colour', valueCode: 'red' }], designation: [{ value: 'Mieze' }] }], {
+    content: 'supplement',
+    supplements: cs('living'),
+  })
+  const REQUIRES = { url: 'http://hl7.org/fhir/StructureDefinition/valueset-supplement', valueCanonical: cs('more') }
+  const RED = valueSet(
+    'red',
+    { include: [{ system: cs('living'), filter: [{ property: 'colour', op: '=', value: 'red' }] }] },
+    { extension: [REQUIRES] },
+  )
+  const OVER = valueSet('over', { include: [{ valueSet: [vs('red')] }] })
+  const OVER_ALL = valueSet('over-all', { include: [{ valueSet: [vs('over')] }] })
+
+  it('is used by those that import it, however far away', async () => {
+    const ctx = contextOf(LIVING, MORE, RED, OVER, OVER_ALL)
+    for (const url of [vs('red'), vs('over'), vs('over-all')]) {
+      expect(await codesIn(ctx, url)).toEqual(['cat'])
+      const coding = { system: cs('living'), code: 'cat', display: 'Mieze' }
+      expect(await validateCode(ctx, { url, coding })).toMatchObject({ result: true, issues: [] })
+      expect(await isMember(ctx, url, [cs('living'), 'dog'])).toBe(false)
+      expect(await createBindingChecker(ctx).memberOf(url, { system: cs('living'), code: 'cat' })).toBe(true)
+      const compared = await compare(ctx, { thisValueSet: { url }, otherValueSet: { url: vs('red') } })
+      expect(compared.relationship).toBe('same')
+    }
+    const { explanation } = await expand(ctx, { url: vs('over-all'), explain: true })
+    expect(explanation?.steps.filter(({ kind }) => kind === 'supplement').map(({ definition }) => definition)).toEqual([cs('more')])
+  })
+
+  it('must exist', async () => {
+    await expect(codesIn(contextOf(LIVING, RED, OVER), vs('over'))).rejects.toMatchObject({ code: 'content-not-found' })
+  })
+})
 
 describe('what was looked up', () => {
   it('is kept while nothing is written', async () => {

@@ -3,13 +3,12 @@ import type { OperationContext } from '../../context/index.js'
 import { sharedWork, type Work } from '../../work/index.js'
 import type { CodeSystemProvider, ConceptSet, Filter } from '../../code-system/index.js'
 import { createMarks, type Marks } from '../memo.js'
-import { demandedSupplements } from '../request-input.js'
-import { scopeOver, terminologyScope, type TerminologyScope } from '../scope.js'
+import { scopeOver, type TerminologyScope } from '../scope.js'
 import { hasRules, type VersionRules, NO_RULES } from '../versions.js'
 import { chooseVersion } from '../code-system/system-family.js'
 import { standInNotes, statusNotes, type StatusNote } from '../status-check.js'
 import { conceptsFor } from '../filter/operators.js'
-import { makePlan } from './make-plan.js'
+import { planWithSupplements } from './make-plan.js'
 import type { Members } from './members.js'
 import { namedValueSet, type LooseValueSetName } from './named-value-set.js'
 import { planOfExpansion, withContainedSystems } from './own-systems.js'
@@ -56,13 +55,12 @@ export async function plannedValueSet(ctx: OperationContext, question: ValueSetQ
   const known = usable(kept?.get(name))
   if (known !== undefined) return { ...planned(scopeOver(ctx, { kept }), known), deciding: known.deciding }
   const valueSet = await namedValueSet(ctx, question)
-  const supplements = [...(question.useSupplement ?? []), ...demandedSupplements(valueSet.resource)]
   const own = withContainedSystems(ctx, valueSet)
-  const options = { supplements, asked: question.useSupplement, rules: question.rules }
-  const first = await terminologyScope(own ?? ctx, own === undefined ? { ...options, kept } : options)
-  const firstPlan = await makePlan(first, valueSet)
-  const carried = await planOfExpansion({ scope: first, plan: firstPlan }, options)
-  const { scope, plan } = carried ?? { scope: first, plan: firstPlan }
+  const options = { supplements: question.useSupplement, asked: question.useSupplement, rules: question.rules }
+  const stated = await planWithSupplements(own ?? ctx, valueSet, own === undefined ? { ...options, kept } : options)
+  const { supplements } = stated
+  const carried = await planOfExpansion(stated, { ...options, supplements })
+  const { scope, plan } = carried ?? stated
   if (missingImports(plan).length === 0) scope.demandUse(new Set(plan.systems.keys()))
   const made = keptPlan(scope, await withoutSystems(scope, plan, question.excludeSystems ?? []))
   if (supplements.length === 0 && own === undefined && carried === undefined) kept?.set(name, PLANS.mark(made))

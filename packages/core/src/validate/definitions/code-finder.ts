@@ -11,11 +11,13 @@ import {
   preparedFilters,
   readValueSet,
   terminologyScope,
+  withImports,
+  type PlanInScope,
   type ValueSetDefinition,
 } from '../../terminology/index.js'
 import type { CodeDefinitions, CodeList } from '../run/definitions.js'
 import { answers, keptOrFetched, type Questions } from './answers.js'
-import { brokenList, codeListOf, emptyList } from './code-list.js'
+import { brokenList, codeListOf, emptyList, type FoundValueSet } from './code-list.js'
 import { lastingContext, type KeptAnswers } from './kept-answers.js'
 import { specificationOf } from './specification.js'
 
@@ -27,9 +29,9 @@ export function codeFinder(ctx: OperationContext, questions: Questions, kept: Ke
     if (isWithoutCodes(definition)) return emptyList(definition)
     const scope = await opened()
     try {
-      const plan = await makePlan(scope, definition)
-      const problem = await preparedFilters(createPace(ctx), plan, scope.rules)
-      return codeListOf({ scope, plan, supplements: await missingSupplements(ctx, definition), problem: problem?.message })
+      const found = await withSupplements({ scope, plan: await makePlan(scope, definition) })
+      const problem = await preparedFilters(createPace(ctx), found.plan, scope.rules)
+      return codeListOf({ ...found, problem: problem?.message })
     } catch (error) {
       if (!isAboutContent(error)) throw error
       const { message } = error
@@ -77,15 +79,21 @@ function lazily<T>(make: () => Promise<T>): () => Promise<T> {
   return () => (made ??= make())
 }
 
-/** The supplements that a value set requires and that could not be found. */
-async function missingSupplements({ content }: OperationContext, { resource }: ValueSetDefinition): Promise<readonly string[]> {
+/** Plans a value set with the supplements that it or an import requires, without those that could not be found. */
+async function withSupplements({ scope, plan }: PlanInScope): Promise<Omit<FoundValueSet, 'problem'>> {
+  const required = new Set(withImports(plan).flatMap(({ valueSet }) => demandedSupplements(valueSet.resource)))
+  const supplements: string[] = []
   const missing: string[] = []
-  for (const canonical of demandedSupplements(resource)) {
-    const { url, version } = canonicalOf(canonical)
-    const found = await content.resolve('CodeSystem', url, version)
-    if (found?.resource['content'] !== 'supplement') missing.push(canonical)
-  }
-  return missing
+  for (const canonical of required) ((await isSupplement(scope.ctx, canonical)) ? supplements : missing).push(canonical)
+  if (supplements.length === 0) return { scope, plan, supplements, missing }
+  const own = await terminologyScope(scope.ctx, { supplements })
+  return { scope: own, plan: await makePlan(own, plan.valueSet), supplements, missing }
+}
+
+async function isSupplement({ content }: OperationContext, canonical: string): Promise<boolean> {
+  const { url, version } = canonicalOf(canonical)
+  const found = await content.resolve('CodeSystem', url, version)
+  return found?.resource['content'] === 'supplement'
 }
 
 /** True for a value set that does not define its codes: it includes neither a code system nor another value set, and has no expansion. */

@@ -2,18 +2,20 @@ import { canonicalOf, type RequestDefinitions } from '../../content/index.js'
 import { isAboutContent } from '../../errors/index.js'
 import { objectsAt, stringAt, type JsonObject } from '../../json/index.js'
 import {
+  conceptTexts,
   holdsAtOnce,
   membershipIn,
   missingImports,
   statusNotes,
   withImports,
+  type CodeSystemProvider,
+  type PlanInScope,
   type StatusNote,
-  type TerminologyScope,
   type ValueSetDefinition,
   type ValueSetPlan,
 } from '../../terminology/index.js'
 import { nearest } from '../../text/index.js'
-import { codesOfSystem, type CodeList, type GivenCode, type Lacking, type Verdict } from '../run/definitions.js'
+import { codesOfSystem, type CodeList, type GivenCode, type Lacking, type StatedText, type Verdict } from '../run/definitions.js'
 import { hasOutdated, includesOf, isInactive, listedIn, outdatedIn, outOfUseIn, partsOf, providersOf } from './code-status.js'
 
 /** A value set without codes contains no code. */
@@ -51,23 +53,23 @@ function titleOf(resource: JsonObject, canonical: string | undefined): string {
 }
 
 /** A value set that was found and can be evaluated. */
-interface FoundValueSet {
-  readonly scope: TerminologyScope
-  readonly plan: ValueSetPlan
-  /** The missing ones of the supplements that it requires. */
+export interface FoundValueSet extends PlanInScope {
+  /** The supplements in use: those that it and its imports require. */
   readonly supplements: readonly string[]
+  /** Required supplements that could not be found. */
+  readonly missing: readonly string[]
   /** The problem of a filter that cannot be used. */
   readonly problem: string | undefined
 }
 
 /** Creates the list of the codes of a value set. Answers about codes are kept. */
 export function codeListOf(found: FoundValueSet): CodeList {
-  const { plan, supplements, problem } = found
+  const { plan, supplements, missing, problem } = found
   const { resource, canonical, activeOnly } = plan.valueSet
   const includes = includesOf(plan)
   const searched: Searched = { ...found, systems: [...new Set(includes.flatMap(({ family }) => family?.url ?? []))] }
   const families = [...plan.systems.values()].map(({ family }) => family)
-  const codeSystems = [...families.map(({ url }) => url), ...supplements.map((supplement) => canonicalOf(supplement).url)]
+  const codeSystems = [...families.map(({ url }) => url), ...[...supplements, ...missing].map((one) => canonicalOf(one).url)]
   const isMember = (code: GivenCode): boolean => verdictOf(searched, code) === 'in'
   const verdicts = keptByCode((code, system) => verdictOf(searched, { code, system }))
   const doubts = doubtsAbout(searched, verdicts)
@@ -92,7 +94,10 @@ export function codeListOf(found: FoundValueSet): CodeList {
       known: providersOf(plan, system).flatMap(({ header }) => header.version ?? []),
       areStated: partsOf(plan, system).every(({ definition }) => definition.version !== undefined),
     }),
-    displays: ({ system, code }) => partsOf(plan, system).flatMap((part) => listedDisplays(listedIn(part, code)?.concept)),
+    displays: ({ system, code }) => [
+      ...partsOf(plan, system).flatMap((part) => listedDisplays(listedIn(part, code)?.concept)),
+      ...(supplements.length === 0 ? [] : providersOf(plan, system).flatMap((provider) => supplementTexts(provider, code))),
+    ],
     isBarred: (code) => activeOnly && isInactive(plan, code),
     members: () => membersOf(searched, isMember),
     suggestions: ({ code, system }) => suggestions(code, system),
@@ -112,10 +117,10 @@ type VerdictsByCode = (code: string, system: string | undefined) => Verdict
 type Doubts = Pick<CodeList, 'lacking' | 'missingVersions' | 'outOfUse' | 'outdated' | 'systemsOf'>
 
 function doubtsAbout(searched: Searched, verdicts: VerdictsByCode): Doubts {
-  const { plan, supplements, systems } = searched
+  const { plan, systems } = searched
   const isMarked = hasOutdated(plan)
   const missing = versionsMissing(plan)
-  const lackingFor = lackingIn(plan, supplements)
+  const lackingFor = lackingIn(plan, searched.missing)
   const systemsWith = (code: string): readonly string[] => systems.filter((system) => verdictIn(searched, system, { code }) === 'in')
   return {
     lacking: ({ system, code }) => lackingFor(verdicts(code, system)),
@@ -154,8 +159,8 @@ function isNamedIn(fromRequest: RequestDefinitions, codeSystems: readonly string
 }
 
 /** What a value set lacks: missing supplements for any code, missing imports only if the code may be in them. */
-function lackingIn(plan: ValueSetPlan, supplements: readonly string[]): (verdict: Verdict) => readonly Lacking[] {
-  const always = supplements.map((canonical): Lacking => ({ kind: 'supplement', canonical }))
+function lackingIn(plan: ValueSetPlan, missing: readonly string[]): (verdict: Verdict) => readonly Lacking[] {
+  const always = missing.map((canonical): Lacking => ({ kind: 'supplement', canonical }))
   const all = [...missingImports(plan).map((canonical): Lacking => ({ kind: 'value set', canonical })), ...always]
   return (verdict) => (verdict === 'unknown' ? all : always)
 }
@@ -199,9 +204,15 @@ function versionsMissing(plan: ValueSetPlan): ReadonlyMap<string, readonly strin
   return new Map(Array.from(byUrl, ([url, group]) => [url, group.map(({ version }) => version)]))
 }
 
-function listedDisplays(concept: JsonObject | undefined): readonly string[] {
+function listedDisplays(concept: JsonObject | undefined): readonly StatedText[] {
   const designations = objectsAt(concept, 'designation').map((one) => stringAt(one, 'value'))
-  return [stringAt(concept, 'display'), ...designations].filter((text) => text !== undefined)
+  return [stringAt(concept, 'display'), ...designations].filter((text) => text !== undefined).map((value) => ({ value }))
+}
+
+/** What the supplements in use add to the texts of a code. */
+function supplementTexts(provider: CodeSystemProvider, code: string): readonly StatedText[] {
+  const concept = provider.find(code)
+  return concept === undefined ? [] : conceptTexts(provider, concept).filter(({ supplement }) => supplement !== undefined)
 }
 
 function best(verdicts: readonly Verdict[]): Verdict {

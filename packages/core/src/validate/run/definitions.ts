@@ -4,7 +4,7 @@ import type { OtherRelease } from '../../cross-version/index.js'
 import type { CompiledPath, Pending } from '../../fhirpath/index.js'
 import type { JsonObject, JsonSource } from '../../json/index.js'
 import type { LinearRegex } from '../../regex/index.js'
-import type { CodeSystemProvider, StatusNote, SystemFamily } from '../../terminology/index.js'
+import type { CodeSystemProvider, ConceptText, StatusNote, SystemFamily } from '../../terminology/index.js'
 import type { Profile } from './element-rule.js'
 
 /** Definitions and stored resources that the walk needs. `PENDING` stands for an answer that must be fetched before the next walk. */
@@ -83,6 +83,9 @@ export interface Lacking {
   readonly canonical: string
 }
 
+/** A display, with its language where that limits what it is a display in. */
+export type StatedText = Pick<ConceptText, 'value' | 'language'>
+
 /** A value set whose codes can be looked up. */
 export interface CodeList {
   /** `url|version`. */
@@ -107,8 +110,8 @@ export interface CodeList {
   readonly missingVersions: (system: string | undefined) => readonly string[]
   /** Missing definitions: supplements that it requires and, if the code may be in them, value sets that it imports. */
   readonly lacking: (code: GivenCode) => readonly Lacking[]
-  /** Displays that it states for a code that it lists one by one. */
-  readonly displays: (code: GivenCode) => readonly string[]
+  /** Displays that it states for a code that it lists one by one, and those of the supplements that it requires. */
+  readonly displays: (code: GivenCode) => readonly StatedText[]
   /** The code systems in which it contains a code; empty unless it takes codes from several. */
   readonly systemsOf: (code: string) => readonly string[]
   /** `deprecated` or `withdrawn` for a code that it lists and marks as such. */

@@ -2,6 +2,7 @@ import { quoted } from '../../../errors/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
 import { isObject, stringAt } from '../../../json/index.js'
 import { conceptTexts, isWanted, languageList, mainText, type CodeSystemProvider, type ConceptText } from '../../../terminology/index.js'
+import type { StatedText } from '../../run/definitions.js'
 import type { ElementRule } from '../../run/element-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import type { Run } from '../../run/run.js'
@@ -47,7 +48,8 @@ export function checkDisplay(run: Run, node: FhirNode, { display, concept, provi
     noteOutdated(run, node, { found, name })
     return
   }
-  const listed = displaysInLists(run, node, rules)
+  const stated = displaysInLists(run, node, rules)
+  const listed = (language === undefined ? stated : textsIn(stated, language)).map(({ value }) => value)
   if (listed.some((text) => isSame(text, display))) return
   const valid = [...listed, ...fitting.map(({ value }) => value)]
   const isMain = fitting.length === 0 && texts.some(({ main, value }) => main && isSame(value, display))
@@ -103,7 +105,7 @@ function checkDefault(run: Run, node: FhirNode, { display, name, texts, language
 }
 
 /** The texts in a language. A text that does not state its language may be in any. */
-function textsIn(texts: readonly ConceptText[], language: string): readonly ConceptText[] {
+function textsIn<T extends StatedText>(texts: readonly T[], language: string): readonly T[] {
   const asked = languageList(language)
   if (asked === undefined || asked.tags.length === 0) return texts
   return texts.filter((text) => text.language === undefined || isWanted(asked, text.language))
@@ -129,7 +131,7 @@ function noteOutdated(run: Run, node: FhirNode, { found, name }: { found: Concep
 }
 
 /** The displays in the value sets to which a Coding, or the concept around it, is bound. */
-function displaysInLists(run: Run, node: FhirNode, rules: readonly ElementRule[]): readonly string[] {
+function displaysInLists(run: Run, node: FhirNode, rules: readonly ElementRule[]): readonly StatedText[] {
   const concept = node.parent?.value
   const lists = [...boundLists(run, rules), ...((isObject(concept) && run.indexes.boundLists.get(concept)?.()) || [])]
   return lists.flatMap((list) => codesOf(node).flatMap((code) => list.displays(code)))
