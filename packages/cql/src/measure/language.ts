@@ -95,67 +95,41 @@ interface Language extends Preparing {
 async function evaluate(ctx: OperationContext, scope: Scope, language: Language): Promise<MeasureCounts> {
   const prepared = await prepare(ctx, scope, language)
   try {
-    return await evaluatePrepared(ctx, scope, { language, prepared })
+    return await evaluatePrepared(ctx, language, { scope, prepared })
   } catch (error) {
     if (!(error instanceof WholeNeeded)) throw error
-    return await evaluatePrepared(ctx, scope, { language, prepared, names: 'all' })
+    return await evaluatePrepared(ctx, language, { scope, prepared, names: 'all' })
   }
 }
 
 interface PreparedMeasure {
-  readonly language: Language
+  readonly scope: Scope
   readonly prepared: Prepared
   /** Names of the members of resources that are kept. Default: those that may be read. */
   readonly names?: ReadNames
 }
 
-async function evaluatePrepared(ctx: OperationContext, scope: Scope, measure: PreparedMeasure): Promise<MeasureCounts> {
-  const { keptSubjects, options } = measure.language
-  const maxSteps = options.maxSteps ?? MAX_STEPS
+async function evaluatePrepared(ctx: OperationContext, language: Language, measure: PreparedMeasure): Promise<MeasureCounts> {
+  const { scope, names } = measure
+  const maxSteps = language.options.maxSteps ?? MAX_STEPS
   const counter = scope.coverage === true ? clauseCounter() : undefined
   const prepared = counter === undefined ? measure.prepared : measure.prepared.traced(counter.trace)
   const work = compiledMeasure(scope, prepared)
   await prepared.begin()
   const isExplained = ctx.explain !== undefined && scope.individual === true
-  const afterSubject: Evaluation['afterSubject'] = async (own, results) => {
+  const afterSubject: MeasureEvaluation['afterSubject'] = async (own, results) => {
     counter?.endSubject()
     if (isExplained) await explainMeasure(ctx, { scope, prepared, own, results, maxSteps })
   }
-  const counts = await countsOf(ctx, work, {
+  const counts = await countsOf(ctx, {
+    ...work,
+    ...(await subjectsToEvaluate(ctx, work, { language, names })),
     maxSteps,
-    ...(await subjectsToEvaluate(ctx, work, measure)),
     // Subjects with kept results are not evaluated, so their clauses would not be counted.
-    refresh: counter === undefined ? await refreshOf(work, keptSubjects) : undefined,
+    refresh: counter === undefined ? await refreshOf(work, language.keptSubjects) : undefined,
     afterSubject: isExplained || counter !== undefined ? afterSubject : undefined,
   })
   return counter === undefined ? counts : { ...counts, coverage: counter.coverage(elmDefinitions(loadedLibraries(prepared))) }
-}
-
-/** The subjects that are left to evaluate after searches counted others. */
-interface SubjectsToEvaluate {
-  /** A condition that they meet; `undefined` for none. */
-  readonly left: Condition | 'all' | undefined
-  /** The whole population to evaluate, if it is kept. */
-  readonly kept?: KeptPopulation | undefined
-}
-
-/** Counts the subjects that searches decide, and finds the others. Evaluating everybody from kept resources is faster than reading some from the storage. */
-async function subjectsToEvaluate(
-  ctx: OperationContext,
-  work: MeasureWork,
-  { language: { options, populations }, names }: PreparedMeasure,
-): Promise<SubjectsToEvaluate> {
-  const { scope, prepared } = work
-  // Every part counts with the same searches, and only the first part reports these counts.
-  const searched = (scope.part?.part ?? 1) === 1 ? work : compiledMeasure(scope, prepared)
-  if ((options.keepBytes ?? 0) > 0 && isOfEverybody(scope)) {
-    const left = await addCounted(ctx, searched, { onlyWhole: true })
-    if (left !== 'all') return { left }
-    const needed = keptAsked(scope, prepared)
-    const kept = await populations.current(ctx, prepared, { ...needed, names: names ?? needed.names })
-    if (kept !== undefined) return { left, kept }
-  }
-  return { left: await addCounted(ctx, searched) }
 }
 
 function compiledMeasure(scope: Scope, prepared: Prepared): MeasureWork {
@@ -177,8 +151,35 @@ function compiledMeasure(scope: Scope, prepared: Prepared): MeasureWork {
   }
 }
 
-/** How the subjects of a Measure are evaluated. */
-interface Evaluation extends SubjectsToEvaluate {
+/** The subjects that are left to evaluate after searches counted others. */
+interface SubjectsToEvaluate {
+  /** A condition that they meet; `undefined` for none. */
+  readonly left: Condition | 'all' | undefined
+  /** The whole population to evaluate, if it is kept. */
+  readonly kept?: KeptPopulation | undefined
+}
+
+/** Counts the subjects that searches decide, and finds the others. Evaluating everybody from kept resources is faster than reading some from the storage. */
+async function subjectsToEvaluate(
+  ctx: OperationContext,
+  work: MeasureWork,
+  { language: { options, populations }, names }: { readonly language: Language; readonly names: ReadNames | undefined },
+): Promise<SubjectsToEvaluate> {
+  const { scope, prepared } = work
+  // Every part counts with the same searches, and only the first part reports these counts.
+  const searched = (scope.part?.part ?? 1) === 1 ? work : compiledMeasure(scope, prepared)
+  if ((options.keepBytes ?? 0) > 0 && isOfEverybody(scope)) {
+    const left = await addCounted(ctx, searched, { onlyWhole: true })
+    if (left !== 'all') return { left }
+    const needed = keptAsked(scope, prepared)
+    const kept = await populations.current(ctx, prepared, { ...needed, names: names ?? needed.names })
+    if (kept !== undefined) return { left, kept }
+  }
+  return { left: await addCounted(ctx, searched) }
+}
+
+/** One evaluation of a compiled Measure: the subjects to evaluate, and what is done with each. */
+interface MeasureEvaluation extends MeasureWork, SubjectsToEvaluate {
   readonly maxSteps: number
   /** The kept results; absent if there are none. */
   readonly refresh: Refresh | undefined
@@ -186,19 +187,17 @@ interface Evaluation extends SubjectsToEvaluate {
   readonly afterSubject: ((own: SubjectRecords, results: readonly SubjectResult[] | undefined) => Promise<void>) | undefined
 }
 
-async function countsOf(ctx: OperationContext, work: MeasureWork, evaluation: Evaluation): Promise<MeasureCounts> {
-  const { scope, groups, supplements } = work
-  const { refresh, left } = evaluation
-  const read = new Set<string>()
-  await addKept(ctx, work, refresh)
-  const { failures, failed } = await addEvaluated(ctx, work, { ...evaluation, read })
+async function countsOf(ctx: OperationContext, evaluation: MeasureEvaluation): Promise<MeasureCounts> {
+  const { scope, groups, supplements, refresh } = evaluation
+  await addKept(ctx, evaluation)
+  const { failures, failed, read } = await addEvaluated(ctx, evaluation)
   // After the maximum number of failures, the other subjects were not evaluated.
   if (scope.continues === true || failures.length < MAX_FAILURES) refresh?.kept.complete()
   refresh?.done()
   return {
     groups: groups.map(({ total }) => total.counts()),
     supplements: supplements.map((total) => total.values()),
-    ...(scope.part !== undefined && { sums: sumsOf(work, left) }),
+    ...(scope.part !== undefined && { sums: sumsOf(evaluation) }),
     ...(scope.individual === true && { evaluatedResources: [...read] }),
     failures,
     ...(scope.continues === true && failed > 0 && { failed }),
@@ -206,7 +205,7 @@ async function countsOf(ctx: OperationContext, work: MeasureWork, evaluation: Ev
 }
 
 /** The totals of the evaluated subjects. */
-function sumsOf({ groups, supplements }: MeasureWork, left: Evaluation['left']): MeasureSums {
+function sumsOf({ groups, supplements, left }: MeasureEvaluation): MeasureSums {
   return {
     groups: groups.map(({ total }) => total.sum()),
     supplements: supplements.map((total) => total.sum()),
@@ -214,57 +213,56 @@ function sumsOf({ groups, supplements }: MeasureWork, left: Evaluation['left']):
   }
 }
 
+/** Number of kept subjects that are added without yielding. Adding one takes about a microsecond. */
+const KEPT_AT_ONCE = 256
+
 /** Adds kept results. If only numbers are requested, subjects with the same contribution are added together. */
-async function addKept(ctx: OperationContext, work: MeasureWork, refresh: Refresh | undefined): Promise<void> {
-  if (refresh === undefined) return
-  const { kept } = refresh
-  const isNumbersOnly = work.scope.listed !== true && work.supplements.length === 0
-  if (isNumbersOnly) for (const [contribution, subjects] of kept.alike()) addAlike(work, contribution, subjects)
+async function addKept(ctx: OperationContext, evaluation: MeasureEvaluation): Promise<void> {
+  if (evaluation.refresh === undefined) return
+  const { kept } = evaluation.refresh
+  const isNumbersOnly = evaluation.scope.listed !== true && evaluation.supplements.length === 0
+  if (isNumbersOnly) for (const [contribution, subjects] of kept.alike()) addAlike(evaluation, contribution, subjects)
   const pace = createPace(ctx)
   let at = 0
   for (const [id, contribution] of isNumbersOnly ? kept.others() : kept.all()) {
-    addContribution(work, id, contribution)
+    addContribution(evaluation, id, contribution)
     const turn = ++at % KEPT_AT_ONCE === 0 ? pace.step() : undefined
     if (turn !== undefined) await turn
   }
 }
 
-/** Number of kept subjects that are added without yielding. Adding one takes about a microsecond. */
-const KEPT_AT_ONCE = 256
-
-interface Adding extends Evaluation {
-  /** Receives the references of the resources that the evaluation of a single subject reads. */
+/** What is known after subjects were evaluated, besides the totals. */
+interface Evaluated {
+  /** The first subjects that could not be evaluated. */
+  readonly failures: SubjectFailure[]
+  /** How many could not be evaluated. */
+  failed: number
+  /** References of the resources that the evaluation of a single subject read. */
   readonly read: Set<string>
 }
 
-/** Subjects that could not be evaluated: the first, and how many. */
-interface Failures {
-  readonly failures: SubjectFailure[]
-  failed: number
-}
-
 /** Evaluates subjects and adds them up, until the maximum number of failures is reached; if failures are left out, all. */
-async function addEvaluated(ctx: OperationContext, work: MeasureWork, adding: Adding): Promise<Failures> {
-  const { maxSteps, left, kept, refresh, afterSubject, read } = adding
-  const evaluateSubject = subjectEvaluator(ctx, work, { maxSteps, read })
-  const found: Failures = { failures: [], failed: 0 }
+async function addEvaluated(ctx: OperationContext, evaluation: MeasureEvaluation): Promise<Evaluated> {
+  const { scope, prepared, kept, refresh, afterSubject } = evaluation
+  const done: Evaluated = { failures: [], failed: 0, read: new Set() }
+  const evaluateSubject = subjectEvaluator(ctx, evaluation, { maxSteps: evaluation.maxSteps, read: done.read })
   const pace = createPace(ctx)
-  const ids = (await partIds(ctx, work, left)) ?? refresh?.ids ?? 'all'
-  const total = ctx.onProgress === undefined ? undefined : await subjectCount(ctx, work, ids)
-  let done = 0
-  for await (const page of kept === undefined ? subjects(ctx, work, { ids, left }) : [keptRecords(ctx, work.prepared, kept)])
+  const ids = (await partIds(ctx, evaluation)) ?? refresh?.ids ?? 'all'
+  const total = ctx.onProgress === undefined ? undefined : await subjectCount(ctx, scope, ids)
+  let evaluated = 0
+  for await (const page of kept === undefined ? subjects(ctx, evaluation, ids) : [keptRecords(ctx, prepared, kept)])
     for (const subject of page) {
       pace.check()
       const turn = pace.step()
       if (turn !== undefined) await turn
-      ctx.onProgress?.({ done: done++, total, of: 'subjects' })
-      const evaluated = attempt(() => evaluateSubject(subject), subjectError)
-      const outcome = isPending(evaluated) ? await evaluated : evaluated
-      addOutcome(work, { subject, outcome, refresh, found })
+      ctx.onProgress?.({ done: evaluated++, total, of: 'subjects' })
+      const result = attempt(() => evaluateSubject(subject), subjectError)
+      const outcome = isPending(result) ? await result : result
+      addOutcome(evaluation, subject.id, outcome, done)
       if (afterSubject !== undefined) await afterSubject(subject, 'contribution' in outcome ? outcome.contribution.results : undefined)
-      if (found.failed === MAX_FAILURES && work.scope.continues !== true) return found
+      if (done.failed === MAX_FAILURES && scope.continues !== true) return done
     }
-  return found
+  return done
 }
 
 /** The error of a subject that cannot be evaluated. @throws any other error. */
@@ -273,37 +271,29 @@ function subjectError(error: unknown): OperationError {
   throw error
 }
 
-interface EvaluatedSubject {
-  readonly subject: SubjectRecords
-  readonly outcome: TimedContribution | OperationError
-  /** Where its result is kept. */
-  readonly refresh: Refresh | undefined
-  /** Where its failure is added. */
-  readonly found: Failures
-}
-
 /** Adds a subject to the totals, or to those that could not be evaluated, and keeps its result. */
-function addOutcome(work: MeasureWork, { subject: { id }, outcome, refresh, found }: EvaluatedSubject): void {
+function addOutcome(evaluation: MeasureEvaluation, id: string, outcome: TimedContribution | OperationError, done: Evaluated): void {
+  const kept = evaluation.refresh?.kept
   if ('contribution' in outcome) {
-    addContribution(work, id, outcome.contribution)
-    refresh?.kept.keep(id, outcome)
+    addContribution(evaluation, id, outcome.contribution)
+    kept?.keep(id, outcome)
     return
   }
-  refresh?.kept.unsettled.add(id)
-  found.failed += 1
-  if (found.failed > MAX_FAILURES) return
+  kept?.unsettled.add(id)
+  done.failed += 1
+  if (done.failed > MAX_FAILURES) return
   const { message, cause } = outcome
-  found.failures.push({ subject: `${work.scope.subjectType}/${id}`, message, ...(cause !== undefined && { cause }) })
+  done.failures.push({ subject: `${evaluation.scope.subjectType}/${id}`, message, ...(cause !== undefined && { cause }) })
 }
 
 /** The ids of the subjects of the evaluated part; `undefined` if all are evaluated. */
-async function partIds(ctx: OperationContext, { scope }: MeasureWork, left: Evaluation['left']): Promise<Population['ids'] | undefined> {
+async function partIds(ctx: OperationContext, { scope, left }: MeasureEvaluation): Promise<Population['ids'] | undefined> {
   if (scope.part === undefined || scope.groups.length === 0 || left === undefined) return undefined
   return await idsInPart(ctx, { ...populationOf(scope), ...(left !== 'all' && { among: left }) }, scope.part)
 }
 
 /** Number of subjects. */
-async function subjectCount(ctx: OperationContext, { scope }: MeasureWork, ids: Population['ids']): Promise<number> {
+async function subjectCount(ctx: OperationContext, scope: Scope, ids: Population['ids']): Promise<number> {
   if (scope.groups.length === 0) return 0
   if (scope.part !== undefined && ids !== 'all') return ids.size
   return singleSubject(scope) === undefined ? await populationSize(ctx, populationOf(scope)) : 1
@@ -312,20 +302,20 @@ async function subjectCount(ctx: OperationContext, { scope }: MeasureWork, ids: 
 /** Yields the subjects of the report, page by page, with all resources that retrieves may find; for a single subject these are read when needed. */
 async function* subjects(
   ctx: OperationContext,
-  { scope, prepared }: MeasureWork,
-  { ids, left }: Pick<Population, 'ids'> & Pick<Evaluation, 'left'>,
+  { scope, prepared, left }: MeasureEvaluation,
+  ids: Population['ids'],
 ): AsyncGenerator<Iterable<SubjectRecords>, void, undefined> {
   if (scope.groups.length === 0 || left === undefined) return
   const subject = singleSubject(scope)
+  if (subject !== undefined) {
+    const own = await readSubject(ctx, prepared, subject)
+    yield [{ id: subject.id, subject: own, records: storedRecords(ctx, prepared)(own) }]
+    return
+  }
   // The report of one subject lists all resources that were read, and coverage counts all results of conditions, also for resources that do not meet them.
   const requests =
     scope.individual === true || scope.coverage === true
       ? prepared.requests().map((request) => ({ ...request, narrowing: [] }))
       : prepared.requests()
-  if (subject === undefined) {
-    const among = left === 'all' ? {} : { among: left }
-    return yield* populationRecords(ctx, prepared, { ...populationOf(scope), requests, ids, ...among })
-  }
-  const own = await readSubject(ctx, prepared, subject)
-  yield [{ id: subject.id, subject: own, records: storedRecords(ctx, prepared)(own) }]
+  yield* populationRecords(ctx, prepared, { ...populationOf(scope), requests, ids, ...(left !== 'all' && { among: left }) })
 }
