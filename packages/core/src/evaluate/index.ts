@@ -48,7 +48,7 @@ export type { Stratum, StratumValue, Tally } from './tally.js'
 export type { Subject } from './subject.js'
 export { membershipsOf, type Membership, decidedBy, populationTitle } from './membership.js'
 export { singleSubject, subjectConditions } from './subject.js'
-export { subjectLinks, type SubjectLinks } from './subject-links.js'
+export { subjectLinks, type SubjectLinks } from './subject.js'
 export {
   dataRequirements,
   toLibrary,

@@ -37,7 +37,7 @@ function dataRequirementsOperation(type: 'Library' | 'Measure', options: DataReq
     answers: 'Library',
     ...(type === 'Library' && { resourceParameter: 'library' }),
     needs: { text: `${type}.r, and .r on the definitions that it uses`, anyOf: [{ action: 'read', type }] },
-    run: engineOnDemand(async () => (await import('./run-data-operations.js')).dataRequirementsRun(type, options)),
+    run: engineOnDemand(async () => (await import('./run-operations.js')).dataRequirementsRun(type, options)),
   }
 }
 
@@ -52,8 +52,8 @@ function collectDataOperation(options: DataRequirementsOptions): Operation {
     answers: 'Parameters',
     asynchronous: true,
     needs: { text: 'Measure.r, and .s on every type that the Measure looks at', anyOf: [{ action: 'read', type: 'Measure' }] },
-    run: engineOnDemand(async () => (await import('./run-data-operations.js')).collectDataRun(options)),
-    write: engineOnDemand(async () => (await import('./run-data-operations.js')).collectDataWrite(options)),
+    run: engineOnDemand(async () => (await import('./run-operations.js')).collectDataRun(options)),
+    write: engineOnDemand(async () => (await import('./run-operations.js')).collectDataWrite(options)),
   }
 }
 
@@ -89,6 +89,6 @@ export function evaluateMeasureOperation(given: EvaluateMeasureOperationOptions 
     answers: 'MeasureReport',
     asynchronous: true,
     needs: { text: 'Measure.r, and .s on every type of the criteria', anyOf: [{ action: 'read', type: 'Measure' }] },
-    run: engineOnDemand(async () => (await import('./run-operation.js')).evaluateMeasureRun(options, storeReports)),
+    run: engineOnDemand(async () => (await import('./run-operations.js')).evaluateMeasureRun(options, storeReports)),
   }
 }

@@ -1,5 +1,5 @@
 import type { Definition } from '../content/index.js'
-import { createPace, type OperationContext } from '../context/index.js'
+import { createPace, type OperationContext, type Pace } from '../context/index.js'
 import type { JsonObject } from '../json/index.js'
 import type { Work } from '../work/index.js'
 import { createMarks, type Marks } from './memo.js'
@@ -32,12 +32,12 @@ export function longKind<T extends object>(kind: LongKind<T>): CachedKind<T> {
  * same result. Without a key, it is computed on every call and never shared.
  */
 export function cachedWork<T extends object>(ctx: OperationContext, kind: CachedKind<T>, definition: Definition): Promise<T> {
-  if (definition.key === undefined) return createPace(ctx).run(makeOf(kind, definition))
+  if (definition.key === undefined) return madeOf(createPace(ctx), kind, definition)
   const key = `${kind.name} ${definition.key}`
   const found = ctx.cache.get(key)
   if (found !== undefined && kind.pending.has(found)) return found.made
   // The result is shared, so the work does not end with this request or its time limit.
-  const pending = kind.pending.mark({ made: createPace({ scheduler: ctx.scheduler }).run(makeOf(kind, definition)) })
+  const pending = kind.pending.mark({ made: madeOf(createPace({ scheduler: ctx.scheduler }), kind, definition) })
   ctx.cache.set(key, pending, 1)
   return pending.made.then((made) => {
     ctx.cache.set(key, pending, kind.bytes(made))
@@ -45,6 +45,7 @@ export function cachedWork<T extends object>(ctx: OperationContext, kind: Cached
   })
 }
 
-function* makeOf<T extends object>({ make }: LongKind<T>, definition: Definition): Work<T> {
-  return yield* make(definition.parsing === undefined ? definition.resource : yield* definition.parsing())
+/** `Definition.resource` parses its text at once, so it is read only where there is no `parsing`. */
+async function madeOf<T extends object>(pace: Pace, { make }: LongKind<T>, definition: Definition): Promise<T> {
+  return pace.run(make(definition.parsing === undefined ? definition.resource : await pace.run(definition.parsing())))
 }

@@ -56,7 +56,7 @@ export {
   type ValueSetName,
   readValueSetName,
 } from './value-set/named-value-set.js'
-export { coverageOf, type Coverage } from './value-set/coverage.js'
+export { coverageOf, type Coverage } from './value-set/segment.js'
 export { activeCodes, membersOf, selectableCodes, type Members } from './value-set/members.js'
 export {
   plannedValueSet,

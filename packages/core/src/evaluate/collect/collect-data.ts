@@ -13,8 +13,7 @@ import { checkedPeriod, type Period } from '../period.js'
 import { manifestOf, pinnedVersions } from '../pinned-versions.js'
 import { reportSubject } from '../report.js'
 import { measureRequirements, type DataRequirementsOptions } from '../requirements/data-requirements.js'
-import { practitionerIdOf, subjectConditions, subjectOf, subjectTypeOf, type Subject } from '../subject.js'
-import { subjectLinks, type SubjectLinks } from '../subject-links.js'
+import { practitionerIdOf, subjectConditions, subjectOf, subjectTypeOf, type Subject, subjectLinks, type SubjectLinks } from '../subject.js'
 
 /** The subjects whose data is collected, and the Measure. */
 export interface CollectDataInput {

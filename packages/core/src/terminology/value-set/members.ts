@@ -11,9 +11,8 @@ import { refusal } from '../messages.js'
 import { NOT_EXPANDED, unknownReason, unknownSystemValues } from '../needed-system.js'
 import type { TerminologyScope } from '../scope.js'
 import { mapped, type Work } from '../../work/index.js'
-import { coverageOf, createCoverage } from './coverage.js'
+import { coverageOf, createCoverage, joined, sameSystem, withCodes, type Segment } from './segment.js'
 import { keepsVersions, namesCodesOfAnyVersion, type PartPlan, type ValueSetPlan } from './plan.js'
-import { joined, sameSystem, withCodes, type Segment } from './segment.js'
 import { nameOf } from './value-set.js'
 
 /** All codes of a value set, without an object per code. */

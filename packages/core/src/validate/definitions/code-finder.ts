@@ -16,9 +16,8 @@ import {
   type ValueSetDefinition,
 } from '../../terminology/index.js'
 import type { CodeDefinitions, CodeList } from '../run/definitions.js'
-import { answers, keptOrFetched, type Questions } from './answers.js'
+import { answers, keptOrFetched, lastingContext, type KeptAnswers, type Questions } from './answers.js'
 import { brokenList, codeListOf, emptyList, type FoundValueSet } from './code-list.js'
-import { lastingContext, type KeptAnswers } from './kept-answers.js'
 import { specificationOf } from './specification.js'
 
 /** Looks up value sets and code systems with the terminology engine. */

@@ -1,22 +1,33 @@
 import { canonicalOf, type RequestDefinitions } from '../../content/index.js'
 import { isAboutContent } from '../../errors/index.js'
-import { objectsAt, stringAt, type JsonObject } from '../../json/index.js'
+import { objectsAt, stringAt, extensionAt, type JsonObject } from '../../json/index.js'
 import {
   conceptTexts,
   holdsAtOnce,
+  listedConcept,
   membershipIn,
   missingImports,
   statusNotes,
   withImports,
   type CodeSystemProvider,
+  type ListedCode,
   type PlanInScope,
   type StatusNote,
   type ValueSetDefinition,
   type ValueSetPlan,
 } from '../../terminology/index.js'
 import { nearest } from '../../text/index.js'
-import { codesOfSystem, type CodeList, type GivenCode, type Lacking, type StatedText, type Verdict } from '../run/definitions.js'
-import { hasOutdated, includesOf, isInactive, listedIn, outdatedIn, outOfUseIn, partsOf, providersOf } from './code-status.js'
+import {
+  codesOfSystem,
+  outOfUse,
+  type CodeList,
+  type GivenCode,
+  type Lacking,
+  type OutOfUse,
+  type StatedText,
+  type Verdict,
+} from '../run/definitions.js'
+import { TYPE_URL } from '../run/element-rule.js'
 
 /** A value set without codes contains no code. */
 export function emptyList({ resource, canonical }: ValueSetDefinition): CodeList {
@@ -273,4 +284,64 @@ function codesNamed(plan: ValueSetPlan, system: string | undefined): ReadonlySet
     for (const code of definition.concepts?.map((listed) => listed.code) ?? codesOfSystem(provider)) codes.add(code)
   }
   return codes
+}
+
+/** The versions of a system that the value set takes codes from: those that it states, otherwise the newest. */
+function providersOf(plan: ValueSetPlan, system: string | undefined): readonly CodeSystemProvider[] {
+  return [...new Set(partsOf(plan, system).flatMap(({ family, definition }) => family?.provider(definition.version) ?? []))]
+}
+
+/** The includes of a value set and its imports. */
+export function includesOf(plan: ValueSetPlan): ValueSetPlan['includes'] {
+  return withImports(plan).flatMap(({ includes }) => includes)
+}
+
+/** Those of `includesOf` that take codes from a system. */
+export function partsOf(plan: ValueSetPlan, system: string | undefined): ValueSetPlan['includes'] {
+  return includesOf(plan).filter(({ family }) => family?.url === system)
+}
+
+/** Whether any listed concept is marked as outdated; in most value sets, none is. */
+function hasOutdated(plan: ValueSetPlan): boolean {
+  return includesOf(plan).some(({ definition }) => definition.concepts?.some(({ concept }) => outdatedOf(concept) !== undefined) === true)
+}
+
+/** How the value set marks a code as outdated; a code without system may be of any system. */
+function outdatedIn(plan: ValueSetPlan, { system, code }: GivenCode): string | undefined {
+  const includes = includesOf(plan)
+  const own = system === undefined ? includes : includes.filter(({ family }) => family?.url === system)
+  return own.flatMap((part) => outdatedOf(listedIn(part, code)?.concept) ?? [])[0]
+}
+
+/** The entry of a code in an include, found by the rule of its code system for upper and lower case. */
+export function listedIn(part: ValueSetPlan['includes'][number], code: string): ListedCode | undefined {
+  const { definition, family } = part
+  const exact = definition.listed(code)
+  if (exact !== undefined || definition.concepts === undefined) return exact
+  const provider = family?.provider(definition.version)
+  const concept = provider?.find(code)
+  return provider === undefined || concept === undefined ? undefined : listedConcept(provider, part, concept)
+}
+
+/** Whether the code is inactive in a code system that the value set takes codes from. */
+export function isInactive(plan: ValueSetPlan, { system, code }: GivenCode): boolean {
+  return providersOf(plan, system).some((provider) => {
+    const concept = provider.find(code)
+    return concept !== undefined && provider.status(concept).inactive
+  })
+}
+
+function outdatedOf(concept: JsonObject | undefined): string | undefined {
+  if (extensionAt(concept, `${TYPE_URL}valueset-deprecated`)?.['valueBoolean'] === true) return 'deprecated'
+  const status = stringAt(extensionAt(concept, `${TYPE_URL}structuredefinition-standards-status`), 'valueCode')
+  return status === 'deprecated' || status === 'withdrawn' ? status : undefined
+}
+
+/** Why a code should not be used any more, according to the first of the code systems that has it. */
+function outOfUseIn(plan: ValueSetPlan, { code, systems }: { code: string; systems: readonly string[] }): OutOfUse | undefined {
+  for (const provider of systems.flatMap((system) => providersOf(plan, system))) {
+    const concept = provider.find(code)
+    if (concept !== undefined) return outOfUse(provider.status(concept))
+  }
+  return undefined
 }

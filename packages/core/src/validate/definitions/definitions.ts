@@ -9,9 +9,8 @@ import { storedInstance } from '../../operation/index.js'
 import { after, type Awaitable } from '../../work/index.js'
 import { compileRegex, type LinearRegex } from '../../regex/index.js'
 import type { CodeList, Definitions, StoredResources } from '../run/definitions.js'
-import { answers, createQuestions, type Questions } from './answers.js'
+import { answers, createQuestions, type Questions, keptAnswers, type KeptAnswers } from './answers.js'
 import { codeFinder } from './code-finder.js'
-import { keptAnswers, type KeptAnswers } from './kept-answers.js'
 import { definitionFinder, profileFinder } from './profiles.js'
 
 /** Creates the definitions of one validation. Those that it uses are recorded in the explanation, if one is requested. */

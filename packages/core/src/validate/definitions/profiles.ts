@@ -7,8 +7,7 @@ import { compileProfile, notEmpty } from '../profile/compile-profile.js'
 import { DEMAND_RULES } from '../rules/table.js'
 import type { Definitions, ResourceDefinitions } from '../run/definitions.js'
 import { TYPE_URL, type Profile } from '../run/element-rule.js'
-import { answers, keptOrFetched, type Questions } from './answers.js'
-import type { KeptAnswers } from './kept-answers.js'
+import { answers, keptOrFetched, type Questions, type KeptAnswers } from './answers.js'
 import { baseTypesOf } from './specification.js'
 
 /** The type model, and the store for compiled profiles. */

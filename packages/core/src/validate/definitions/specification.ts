@@ -2,8 +2,7 @@ import type { ContentView } from '../../content/index.js'
 import type { Cache, OperationContext } from '../../context/index.js'
 import { TYPE_URL, type Profile } from '../run/element-rule.js'
 import type { CodeList } from '../run/definitions.js'
-import type { Plans, RuleBook } from '../run/run.js'
-import type { Shape } from '../run/structure-shape.js'
+import type { Plans, RuleBook, Shape } from '../run/run.js'
 
 const KEY = 'validate specification'
 

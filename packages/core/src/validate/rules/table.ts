@@ -1,5 +1,4 @@
-import type { FindingDefinition } from '../run/finding.js'
-import { FINDINGS_CUT } from '../run/finding-sink.js'
+import { type FindingDefinition, FINDINGS_CUT } from '../run/finding.js'
 import { PRIMITIVE_FINDINGS } from '../run/primitive-problem.js'
 import type { DemandRule, NodeRule, ResourceRule } from '../run/run.js'
 import { bundleRule } from './bundle/check-bundle.js'

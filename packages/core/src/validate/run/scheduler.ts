@@ -1,6 +1,6 @@
 import type { Pace } from '../../context/index.js'
 import type { Work } from '../../work/index.js'
-import type { FindingSink } from './finding-sink.js'
+import type { FindingSink } from './finding.js'
 
 /** Schedules the work of a walk. A resource may have thousands of elements, so other requests run in between. */
 export interface Scheduler {

@@ -5,7 +5,7 @@ import { primitiveCheck } from '../rules/primitive/check-primitive.js'
 import { countProblem } from '../rules/structure/cardinality.js'
 import { isConcrete } from '../rules/structure/resource-type.js'
 import type { ElementRule } from '../run/element-rule.js'
-import type { StructureCheck, Shape, ShapeMember, Shapes } from '../run/structure-shape.js'
+import type { StructureCheck, Shape, ShapeMember, Shapes } from '../run/run.js'
 
 /** Maximum number of values in one check, which takes a few milliseconds for them. Larger resources are left to the walk, which lets other requests run. */
 const MAX_VALUES = 10_000

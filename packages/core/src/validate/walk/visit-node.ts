@@ -18,11 +18,10 @@ import {
 import { checkResourceType, TYPE_NOT_ALLOWED } from '../rules/structure/resource-type.js'
 import type { ElementRule, Profile, TypeRule } from '../run/element-rule.js'
 import { rootsOf } from '../run/profile-roots.js'
-import { isNested, type Run, type Plan, type PlannedMember, type QuickCheck } from '../run/run.js'
+import { isNested, type Run, type Plan, type PlannedMember, type QuickCheck, type Shape } from '../run/run.js'
 import { assignSlices, type SliceRules } from '../rules/slicing/assign-slices.js'
 import { checkCount, checkMissing } from '../rules/structure/cardinality.js'
 import type { ElementNodes } from '../run/nodes.js'
-import type { Shape } from '../run/structure-shape.js'
 import { passesStructure, memberPassesStructure } from './structure-check.js'
 import { memberPasses, nodePasses, type NodeMembers } from './quick-check.js'
 

@@ -4,8 +4,7 @@ import { callersSearch, parseSearch, searchTypesOf, type SearchOptions, type Sea
 import { type Condition, type SearchQuery, isResourceType } from '../../../storage/index.js'
 import { withBlanks } from '../../../text/index.js'
 import type { Criterion } from '../../measure-plan.js'
-import { subjectConditions } from '../../subject.js'
-import { subjectLinks, type SubjectLinks } from '../../subject-links.js'
+import { subjectConditions, subjectLinks, type SubjectLinks } from '../../subject.js'
 import type { Scope } from '../language.js'
 
 const SUBJECT = 'subject.id'

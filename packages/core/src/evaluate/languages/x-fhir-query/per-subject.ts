@@ -5,8 +5,7 @@ import { allMatches } from '../../../storage/index.js'
 import type { Criterion } from '../../measure-plan.js'
 import type { Tally } from '../../tally.js'
 import type { Scope } from '../language.js'
-import { singleSubject, subjectConditions } from '../../subject.js'
-import type { SubjectLinks } from '../../subject-links.js'
+import { singleSubject, subjectConditions, type SubjectLinks } from '../../subject.js'
 import { namesSubject, searchOptions, subjectVariables } from './criterion-query.js'
 
 const PAGE = 500

@@ -5,7 +5,7 @@ import { parseSearch, searchTypesOf, type SearchOptions } from '../../../search/
 import { splitUnescaped, unescaped } from '../../../search/written-values.js'
 import type { Criterion } from '../../measure-plan.js'
 import type { RequiredData, RequirementScope, Requirements } from '../language.js'
-import { subjectLinks } from '../../subject-links.js'
+import { subjectLinks } from '../../subject.js'
 import { namesSubject, searchOptions, subjectVariables, withPlace, parseExpression } from './criterion-query.js'
 import { withoutOwnSubject } from './per-subject.js'
 

@@ -1,11 +1,10 @@
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectsAt, stringAt, type JsonObject, objectAt } from '../../../json/index.js'
-import { defineFinding, type FindingDefinition } from '../../run/finding.js'
+import { defineFinding, type FindingDefinition, INVARIANT } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run, ResourceRule } from '../../run/run.js'
 import { EXTERNAL } from '../codes/unknown-system.js'
-import { INVARIANT } from '../constraint/invariant.js'
 import {
   checkConcepts,
   CODE_SYSTEM_CODE,

@@ -6,7 +6,7 @@ import type { DemandRule, MetTest, NodeCheck, Run } from '../../run/run.js'
 import { isDateTime } from '../primitive/date-time.js'
 import { containedOf, referenceOf } from '../reference/resolve-locally.js'
 import { expressionContext } from './expression-context.js'
-import { INVARIANT } from './invariant.js'
+import { INVARIANT } from '../../run/finding.js'
 
 /** Constraints. */
 export const constraintRule: DemandRule = {

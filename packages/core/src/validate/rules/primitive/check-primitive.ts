@@ -1,7 +1,6 @@
 import type { FhirNode } from '../../../fhirpath/index.js'
 import { isObject } from '../../../json/index.js'
-import type { FindingDefinition } from '../../run/finding.js'
-import { INVARIANT } from '../constraint/invariant.js'
+import { type FindingDefinition, INVARIANT } from '../../run/finding.js'
 import { ATTACHMENT } from '../datatypes.js'
 import { numberTextOf } from '../../run/nodes.js'
 import { itemRemoval, removal, replacement, type JsonPatch } from '../../run/patch.js'

@@ -1,7 +1,7 @@
 import { pathOf, type FhirNode } from '../../../fhirpath/index.js'
 import { finished } from '../../../work/index.js'
 import type { ElementRule } from '../../run/element-rule.js'
-import { createSink } from '../../run/finding-sink.js'
+import { createSink } from '../../run/finding.js'
 import { nothingSeen } from '../../run/indexes.js'
 import type { Run } from '../../run/run.js'
 import type { Task } from '../../run/scheduler.js'

@@ -6,7 +6,7 @@ import { ADDITIONAL_BINDINGS } from '../../profile/value-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
-import { snapshotOf } from './built-snapshot.js'
+import { snapshotOf } from './base-element.js'
 import { complianceProblems } from './compliance.js'
 
 /** A statement that an obligation profile must not make. */

@@ -16,7 +16,7 @@ import { checkSnapshot } from './check-snapshot.js'
 import { DEFINITION_VALUE, DEFINITION_RESTRICTION, DEFINITION_EXPRESSION } from './check-changes.js'
 import { DEFINITION_BINDING, DEFINITION_TYPE_PROFILE } from './check-types.js'
 import { DEFINITION_SLICING } from './element-place.js'
-import { builtSnapshot } from './built-snapshot.js'
+import { builtSnapshot } from './base-element.js'
 
 const DEFINITION_BASE: FindingDefinition = defineFinding(
   'definition-base',

@@ -3,8 +3,7 @@ import { isSubtype, type FhirNode, type TypeModel } from '../../../fhirpath/inde
 import { isObject, stringAt } from '../../../json/index.js'
 import { didYouMean, nearest, otherCase } from '../../../text/index.js'
 import type { ElementRule } from '../../run/element-rule.js'
-import type { Report } from '../../run/finding-sink.js'
-import { defineFinding, type FindingDefinition } from '../../run/finding.js'
+import { type Report, defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { pointerOf } from '../../run/patch.js'
 import type { Run, DemandRule } from '../../run/run.js'
 

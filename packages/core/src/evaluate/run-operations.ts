@@ -1,13 +1,34 @@
+import type { MeasureReport } from 'fhir/r4.js'
 import { canonicalOf } from '../content/index.js'
-import type { OperationContext } from '../context/index.js'
+import { createPace, type OperationContext } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import type { JsonObject } from '../json/index.js'
-import { storedInstance, type Operation, type OperationRequest } from '../operation/index.js'
+import { storedInstance, type Operation, type OperationRequest, type OperationResponse } from '../operation/index.js'
 import { parameterReader, type ParameterReader } from '../parameters/index.js'
+import { puttingResource, type Indexer } from '../storage/index.js'
 import { collectData, parametersTexts, toParameters, type CollectDataInput } from './collect/collect-data.js'
 import { manifestOf, pinnedVersions } from './pinned-versions.js'
-import { measureOf, referenceAt, required } from './read-request.js'
+import { measureOf, referenceAt, required, readEvaluate } from './read-request.js'
 import { dataRequirements, toLibrary, type DataRequirementsInput, type DataRequirementsOptions } from './requirements/data-requirements.js'
+import { evaluateMeasure, type EvaluateMeasureOptions } from './evaluate-measure.js'
+import { toMeasureReport } from './report.js'
+
+/** Returns the function that runs `$evaluate-measure`. @param storeReports Indexes the reports that are stored; when absent, none is stored. */
+export function evaluateMeasureRun(options: EvaluateMeasureOptions, storeReports: Indexer | undefined): Operation['run'] {
+  return async (ctx, request) => {
+    const report = toMeasureReport(await evaluateMeasure(ctx, readEvaluate(request), options))
+    return storeReports === undefined ? { status: 200, resource: { ...report } } : storeReport(ctx, report, storeReports)
+  }
+}
+
+async function storeReport(ctx: OperationContext, report: MeasureReport, indexer: Indexer): Promise<OperationResponse> {
+  ctx.authorize?.('create', 'MeasureReport')
+  const { id = ctx.newId() } = report
+  const put = puttingResource({ type: 'MeasureReport', id, source: { ...report }, ifVersion: null }, indexer)
+  const results = await ctx.storage.write([await createPace(ctx).run(put)])
+  const meta = results.map(({ versionId, lastUpdated }) => ({ ...(versionId !== undefined && { versionId }), lastUpdated }))[0]
+  return { status: 201, resource: { ...report, id, meta }, location: `MeasureReport/${id}` }
+}
 
 /** Returns the function that runs `$data-requirements` on a type. */
 export function dataRequirementsRun(type: 'Library' | 'Measure', options: DataRequirementsOptions): Operation['run'] {
