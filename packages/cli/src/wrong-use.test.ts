@@ -186,6 +186,7 @@ describe('what a command answers to in particular', () => {
       2,
       '--count must be a whole number',
     ],
+    ['a release that has no importer', ['import', 'icd10', CONTENT[1] ?? ''], 2, 'load any other code system as a CodeSystem resource'],
     ['no map', ['translate', 'urgent', '--system', SYSTEM, ...CONTENT], 2, 'at --url'],
     [
       'a report type',

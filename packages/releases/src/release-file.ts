@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { join, relative, resolve, sep } from 'node:path'
 import { zipEntries } from './zip-file.js'
 
 /** A file of a release, in a folder or in a ZIP archive. */
@@ -27,6 +27,17 @@ export async function releaseFiles(path: string): Promise<readonly ReleaseFile[]
   })
   const files = found.isDirectory() ? await folderFiles(path) : await archivedFiles(path)
   return files.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+/**
+ * Finds the version of a release in the name of its archive or folder, or else of the nearest folder around it, so that a folder inside the release,
+ * `.` and names that end in a slash are fine too.
+ *
+ * @param pattern Its first group is the version.
+ */
+export function versionInPath(path: string, pattern: RegExp): string | undefined {
+  const names = resolve(path).split(sep).toReversed()
+  return names.map((name) => pattern.exec(name)?.[1]).find((version) => version !== undefined)
 }
 
 async function folderFiles(folder: string): Promise<readonly ReleaseFile[]> {

@@ -38,8 +38,10 @@ export function importCommand(io: Io): Command {
     .option('--experimental', 'content that is not an official release: its version begins with http://snomed.info/xsct')
     .addHelpText('after', '\nExample:\n  fhir-ops import snomed SnomedCT_Release.zip --storage sqlite:content.db')
     .action((path: string, options: SnomedOptions) => snomedIntoStorage(path, options, io))
-  return new Command('import')
+  const releases = new Command('import')
+  return releases
     .description('Import a code system that is too large to be a resource.')
+    .on('command:*', ([name = '']: readonly string[]) => releases.error(`error: unknown command '${name}'\n(${OTHER_SYSTEMS})`))
     .addCommand(snomed)
     .addCommand(loincCommand(io))
     .addCommand(rxnormCommand(io))
@@ -48,6 +50,9 @@ export function importCommand(io: Io): Command {
       '\nExample:\n  fhir-ops import snomed SnomedCT_Release.zip --storage sqlite:content.db\n  fhir-ops import loinc Loinc_2.82.zip --storage sqlite:content.db',
     )
 }
+
+const OTHER_SYSTEMS =
+  'releases of snomed, loinc and rxnorm can be imported; load any other code system as a CodeSystem resource or FHIR package: fhir-ops load FILE'
 
 /** A command that imports a path into a storage, resuming an earlier aborted run. */
 function intoStorage(name: string): Command {

@@ -100,7 +100,15 @@ describe('an imported release of RxNorm', () => {
   })
 })
 
+it.each([`${release}/`, join(release, 'rrf'), `${release}/rrf/..`])(
+  'the version is that of the nearest folder with one in its name: %s',
+  async (path) => {
+    expect(await importRxnorm(memoryConceptStore(), path, { progress })).toMatchObject({ version: '11032025' })
+  },
+)
+
 it.each([
+  ['a name with another date', 'RxNorm_20251103', undefined, [], 'parameter-required'],
   ['a name without date', 'rxnorm', undefined, [], 'parameter-required'],
   ['a folder without concepts', 'RxNorm_01012025', undefined, [], 'definition-invalid'],
   ['a row that lacks columns', 'short', '01012025', ['11|ENG|'], 'definition-invalid'],

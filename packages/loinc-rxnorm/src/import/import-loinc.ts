@@ -2,7 +2,7 @@ import { OperationError } from 'fhir-ops/errors'
 import type { JsonObject } from 'fhir-ops/internal/json'
 import type { ConceptStore, StoredSystem } from 'fhir-ops/storage'
 import { storeConcepts } from '../index.js'
-import { counted, releaseFiles, type ReleaseFile, untakenRows, inWork, type WorkOptions } from '@fhir-ops/releases'
+import { counted, releaseFiles, type ReleaseFile, untakenRows, inWork, versionInPath, type WorkOptions } from '@fhir-ops/releases'
 import {
   answerConcept,
   branchConcept,
@@ -57,7 +57,7 @@ const SHAPE: InputShape = inputShape<LoincImportOptions>({ work: TEXT, progress:
 export async function importLoinc(concepts: ConceptStore, path: string, options: LoincImportOptions): Promise<LoincImport> {
   checkOptions('importLoinc', SHAPE, options)
   const { release, languages = [], progress } = options
-  const version = release ?? /loinc[_-]?([0-9]{1,2}\.[0-9]{1,2})/i.exec(path.split(/[/\\]/).at(-1) ?? '')?.[1]
+  const version = release ?? versionInPath(path, /loinc[_-]?([0-9]{1,2}\.[0-9]{1,2})/i)
   if (version === undefined)
     throw new OperationError('parameter-required', `The name ${path} does not contain the release: give --release, a version such as 2.82.`)
   const files = await releaseFiles(path)

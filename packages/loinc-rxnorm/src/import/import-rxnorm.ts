@@ -10,6 +10,7 @@ import {
   scratchIn,
   type Scratch,
   untakenRows,
+  versionInPath,
   inWork,
   type ImportWork,
   type WorkOptions,
@@ -42,7 +43,7 @@ const SHAPE: InputShape = inputShape<RxnormImportOptions>({ work: TEXT, progress
 export async function importRxnorm(concepts: ConceptStore, path: string, options: RxnormImportOptions): Promise<StoredSystem> {
   checkOptions('importRxnorm', SHAPE, options)
   const { release, progress } = options
-  const version = release ?? /([0-9]{8})/.exec(path.split(/[/\\]/).at(-1) ?? '')?.[1]
+  const version = release ?? versionInPath(path, MONTH_DAY_YEAR)
   if (version === undefined)
     throw new OperationError('parameter-required', `The name ${path} does not contain the release: give --release, a date as MMDDYYYY.`)
   const files = (await releaseFiles(path)).filter(isRead)
@@ -56,6 +57,8 @@ export async function importRxnorm(concepts: ConceptStore, path: string, options
     return system
   })
 }
+
+const MONTH_DAY_YEAR = /(?<![0-9])([01][0-9][0-3][0-9](?:19|20)[0-9]{2})(?![0-9])/
 
 /** By concept: its names, its relationships, its semantic types. Then the names of relationships, and the finished concepts in order. */
 const TABLES = ['atom', 'relation', 'semantic-type', 'relation-name', 'concept'] as const
