@@ -56,6 +56,7 @@ describe('operators over many values', () => {
     ['equality of each with a long text', `${LONG} T let L: T return Count(${ROWS} N where L = (L + 'b') return all N)`, TOO_MANY],
     ['a text put together of long ones', `Length(Combine(${LONG} T let L: T return ${ROWS} N return all L))`, /at most 1000000 characters/],
     ['a pattern on a long text', `Matches(${LONG}, '(a|b|c)*(a|d|e|f)*(a|g|h)*x')`, 'false'],
+    ['a replacement of many references', `Length(ReplaceMatches('${'a'.repeat(5000)}', 'a', '${'$0'.repeat(5000)}'))`, TOO_MANY],
     ['a unit of many parts', "(System.Quantity { value: 1.0, unit: '" + 'm.'.repeat(900) + "s' }) * 1 's'", /at most 1000 characters/],
     ['rows of several sources', `Count(from ${ROWS} A, ${ROWS} B return all A)`, TOO_MANY],
     ['long expressions', `Count(${ROWS} N return all ${'N + '.repeat(300)}1)`, TOO_MANY],

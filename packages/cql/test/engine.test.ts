@@ -255,6 +255,9 @@ describe('expressions without data', () => {
     ["{ 's' } properly included in null", 'null'],
     ["{ 's' } included in null", 'null'],
     ["null properly includes { 's' }", 'null'],
+    // "Strictly larger" counts elements, also those that are repeated.
+    ['{ 1, 2, 2 } properly includes { 1, 2 }', 'true'],
+    ['{ 1, 1, 1, 1 } properly included in { 1, 2, 3 }', 'false'],
     ['5 included in (null as Interval<Integer>)', 'false'],
     ['{ 1 } in (null as List<List<Integer>>)', 'false'],
     ['expand Interval[1, 10] per 1.5', '{ 1.0, 2.5, 4.0, 5.5, 7.0, 8.5 }'],

@@ -9,7 +9,7 @@ import { holds, sideOf, spendWork, type Program, type Side, type SpendSteps, typ
  * @throws {OperationError} `too-costly` beyond 50 million steps.
  */
 export function replaceAll({ program }: LinearRegex, text: string, substitution: string, spend?: SpendSteps): string {
-  const write = parseSubstitution(substitution, program)
+  const { write, parts } = parseSubstitution(substitution, program)
   const work: Work = { steps: 0, spend }
   let result = ''
   let from = 0
@@ -18,6 +18,7 @@ export function replaceAll({ program }: LinearRegex, text: string, substitution:
     const captures = findMatch(program, text, { from, work })
     const [begin, end] = captures ?? []
     if (captures === undefined || begin === undefined || end === undefined) break
+    spendWork(work, parts * COST_OF_PART)
     result += text.slice(copied, begin) + write(text, captures)
     copied = end
     from = end > begin ? end : end + ((text.codePointAt(end) ?? 0) > 0xffff ? 2 : 1)
@@ -25,8 +26,12 @@ export function replaceAll({ program }: LinearRegex, text: string, substitution:
   return result + text.slice(copied)
 }
 
-/** Returns the replacement of one match. */
-type Substitution = (text: string, captures: Captures) => string
+interface Substitution {
+  /** Returns the replacement of one match. */
+  readonly write: (text: string, captures: Captures) => string
+  /** Number of texts and references that it is made of. */
+  readonly parts: number
+}
 
 const REFERENCE = /\$(?:(\$)|(&)|(\d{1,2})|\{(\w{1,100})\})/g
 
@@ -42,7 +47,9 @@ function parseSubstitution(replacement: string, groups: { names: ReadonlyMap<str
     last = match.index + match[0].length
   }
   parts.push(replacement.slice(last))
-  return (text, captures) => parts.map((part) => (typeof part === 'string' ? part : groupText(text, captures, part))).join('')
+  const write: Substitution['write'] = (text, captures) =>
+    parts.map((part) => (typeof part === 'string' ? part : groupText(text, captures, part))).join('')
+  return { write, parts: parts.length }
 }
 
 function referenced(match: RegExpExecArray, { names, slots }: { names: ReadonlyMap<string, number>; slots: number }): string | number {
@@ -76,6 +83,9 @@ interface Position {
 
 /** Cost of an address with captures, in steps of an automaton without captures. */
 const COST = 25
+
+/** Cost of a part of a replacement, in the same steps. */
+const COST_OF_PART = 2
 
 /**
  * Finds the leftmost match at or after `from`, preferring alternatives as Perl does (Pike's algorithm).

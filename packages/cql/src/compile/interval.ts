@@ -192,9 +192,7 @@ function areIn(items: readonly Value[], whole: readonly Value[], { convert }: Po
 function properlyIncluded(part: Value, whole: Value, by: PointOrder, spend: Spend): boolean | null {
   if (isList(whole)) {
     const items = isList(part) ? part : [part]
-    return (
-      areIn(items, whole, by, spend) && distinctValues(whole, by.convert, spend).length > distinctValues(items, by.convert, spend).length
-    )
+    return whole.length > items.length && areIn(items, whole, by, spend)
   }
   if (!isInterval(whole)) return null
   if (!isInterval(part)) return properMemberOf(part, whole, by, spend)
