@@ -2,20 +2,15 @@ import { createContext } from 'fhir-ops/context'
 import { createScheduler } from 'fhir-ops/internal/context'
 import { memoryStorage } from 'fhir-ops/memory'
 import { r4TypeModel } from '@fhir-ops/r4'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { comparableMs, processorClock } from '../../../test/processor-time.js'
 import { compileLibrary, createEvaluation, evaluateCql, literalText } from '../src/index.js'
-import { createTranslator, type CqlTranslator } from '../src/translator/index.js'
+import { translator } from './translator.fixture.js'
 
 const model = r4TypeModel()
 const MAX_STEPS = 200_000
 /** Processor time that so many steps may take. Far above what they take, far below what the expressions took without a bound. */
 const MAX_MS = 1000
-
-let translator: CqlTranslator
-beforeAll(async () => {
-  translator = await createTranslator({ model })
-})
 
 const sameUnit = (from: string, to: string): number | undefined => (from === to ? 1 : undefined)
 

@@ -3,15 +3,12 @@ import { createContext, type OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import { memoryStorage } from 'fhir-ops/memory'
 import { validate } from 'fhir-ops/validate'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { cqlChecker } from '../src/index.js'
-import { createTranslator, type CqlTranslator } from '../src/translator/index.js'
+import type { CqlTranslator } from '../src/translator/index.js'
+import { translator } from './translator.fixture.js'
 
 const { types, ...release } = r4()
-let translator: CqlTranslator
-beforeAll(async () => {
-  translator = await createTranslator({ model: types })
-})
 
 const library = (text: string, more: object = {}): object => ({
   resourceType: 'Library',

@@ -1,13 +1,9 @@
 import { r4TypeModel } from '@fhir-ops/r4'
-import { beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { compileLibrary, createEvaluation, resourceElement } from '../src/index.js'
-import { createTranslator, type CqlTranslator } from '../src/translator/index.js'
+import { translator } from './translator.fixture.js'
 
 const model = r4TypeModel()
-let translator: CqlTranslator
-beforeAll(async () => {
-  translator = await createTranslator({ model })
-})
 
 const TEXT = `library T version '1'
 using FHIR version '4.0.1'

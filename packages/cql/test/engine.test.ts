@@ -1,14 +1,10 @@
 import { r4TypeModel } from '@fhir-ops/r4'
 import { unitConversion } from '@fhir-ops/registries/ucum'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { compileLibrary, createEvaluation, literalText, resourceElement, type CqlLibrary } from '../src/index.js'
-import { createTranslator, type CqlTranslator } from '../src/translator/index.js'
+import { translator } from './translator.fixture.js'
 
 const model = r4TypeModel()
-let translator: CqlTranslator
-beforeAll(async () => {
-  translator = await createTranslator({ model })
-})
 
 const HEAD = "library T version '1'\nusing FHIR version '4.0.1'\ninclude FHIRHelpers version '4.0.1'\ncontext Patient\n"
 const NOW = new Date('2020-06-01T10:00:00Z')

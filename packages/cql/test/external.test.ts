@@ -4,16 +4,12 @@ import { OperationError } from 'fhir-ops/errors'
 import { dataRequirements, evaluateMeasure, evaluateMeasurePart, toMeasureReport, type EvaluateMeasureResult } from 'fhir-ops/evaluate'
 import { parametersOf } from 'fhir-ops/internal/parameters'
 import { memoryStorage } from 'fhir-ops/memory'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { cqlLanguage, cqlOperations, evaluateCql, literalText, type ExternalFunctions, type Value } from '../src/index.js'
-import { createTranslator, type CqlTranslator } from '../src/translator/index.js'
 import { libraryWith, type LibraryJson } from './library.fixture.js'
+import { translator } from './translator.fixture.js'
 
 const { types, ...release } = r4()
-let translator: CqlTranslator
-beforeAll(async () => {
-  translator = await createTranslator({ model: types })
-})
 
 const library = (text: string, name = 'Risk', include = ''): LibraryJson =>
   libraryWith(

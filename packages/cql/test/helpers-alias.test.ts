@@ -47,7 +47,7 @@ async function countOf(criterion: string, include: string, keepBytes: number): P
   }
   const ctx = contextOver(memoryStorage())
   await ctx.storage.write([OTHER, main, measure, ...PEOPLE].map(putOf))
-  const languages = await languagesOf(keepBytes)
+  const languages = languagesOf(keepBytes)
   const { groups } = await evaluateMeasure(ctx, { measure: 'm', periodStart: '2020', periodEnd: '2020' }, { languages })
   return groups[0]?.populations[0]?.count
 }

@@ -140,7 +140,7 @@ it(
   { timeout: 300_000 },
   async () => {
     const library = await translatedLibrary(LIBRARY)
-    const [languages, keeping] = [await languagesOf(), await languagesOf(10_000_000)]
+    const [languages, keeping] = [languagesOf(), languagesOf(10_000_000)]
     const agree = async (all: Parameters<typeof recordsOf>[0]): Promise<void> => {
       const ctx = contextOver(memoryStorage())
       await ctx.storage.write([library, valueSet(['a']), MEASURE, ...recordsOf(all)].map(putOf))

@@ -3,12 +3,13 @@ import { createContext } from 'fhir-ops/context'
 import { evaluateMeasure } from 'fhir-ops/evaluate'
 import { pinnedVersions } from 'fhir-ops/internal/evaluate'
 import { memoryStorage } from 'fhir-ops/memory'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { cqlLanguage } from '../src/index.js'
 import { translatedExpressions } from '../src/libraries/content.js'
 import { createLibraryCompiler } from '../src/measure/prepare.js'
-import { createTranslator, type CqlTranslator } from '../src/translator/index.js'
+import type { CqlTranslator } from '../src/translator/index.js'
 import { libraryWith } from './library.fixture.js'
+import { translator } from './translator.fixture.js'
 
 const { types, ...release } = r4()
 const HEAD = "library MeasureExpressions version '1'\nusing FHIR version '4.0.1'\n"
@@ -28,11 +29,6 @@ const measure = (id: string, libraries: readonly string[], expression: string, l
 })
 
 describe('expressions in the criteria of Measures', () => {
-  let translator: CqlTranslator
-  beforeAll(async () => {
-    translator = await createTranslator({ model: types })
-  })
-
   it('are translated once for all evaluations, and so is each library, whoever includes it', async () => {
     const translations = new Set<unknown>()
     const counting: CqlTranslator = {

@@ -62,7 +62,7 @@ describe('a population that is kept', () => {
     const { storage, scanned } = counting(memoryStorage())
     const ctx = contextOver(storage)
     await storage.write([...DEFINITIONS, ...people(40)])
-    const languages = await languagesOf(1_000_000)
+    const languages = languagesOf(1_000_000)
     const seen: number[] = []
     const evaluated = async (measure: string, year = '2020'): Promise<void> => {
       await evaluateMeasure(
@@ -88,7 +88,7 @@ describe('a population that is kept', () => {
     const { storage, scanned } = counting(memoryStorage())
     const ctx = contextOver(storage)
     await storage.write([...DEFINITIONS, ...people(40)])
-    const languages = await languagesOf(2_000)
+    const languages = languagesOf(2_000)
     const input = { measure: 'Measure/proportion', ...PERIOD }
     const counts: (number | undefined)[] = []
     for (let time = 0; time < 3; time++)
@@ -101,7 +101,7 @@ describe('a population that is kept', () => {
     const [one, other] = [counting(memoryStorage()), counting(memoryStorage())]
     await one.storage.write([...DEFINITIONS, ...people(40)])
     await other.storage.write([...DEFINITIONS, ...people(40)])
-    const languages = await languagesOf(20_000)
+    const languages = languagesOf(20_000)
     const read: number[] = []
     for (const { storage, scanned } of [one, one, other, other, one]) {
       await evaluateMeasure(contextOver(storage), { measure: 'Measure/proportion', ...PERIOD }, { languages })
@@ -117,10 +117,10 @@ describe('a population that is kept', () => {
     await ctx.storage.write([library(text), cohortOf('Whole'), valueSet(['a'])].map(putOf))
     await ctx.storage.write([...people(2), entryOf(visited)])
     const input = { measure: 'Measure/whole', ...PERIOD, reportType: 'subject-list' } as const
-    const membersOf = async (languages: Awaited<ReturnType<typeof languagesOf>>): Promise<unknown> =>
+    const membersOf = async (languages: ReturnType<typeof languagesOf>): Promise<unknown> =>
       (await evaluateMeasure(ctx, input, { languages })).groups.flatMap(({ populations }) => populations.flatMap(({ members }) => members))
-    const keeping = await languagesOf(1_000_000)
-    const fresh = await membersOf(await languagesOf(0))
+    const keeping = languagesOf(1_000_000)
+    const fresh = await membersOf(languagesOf(0))
     expect(JSON.stringify(fresh)).toContain('AMB')
     expect([await membersOf(keeping), await membersOf(keeping)]).toEqual([fresh, fresh])
   })
@@ -128,7 +128,7 @@ describe('a population that is kept', () => {
   it('is whole for who waits for what is read while another one takes its memory', async () => {
     const [one, other] = [memoryStorage(), memoryStorage()]
     for (const storage of [one, other]) await storage.write([...DEFINITIONS, ...people(40)])
-    const languages = await languagesOf(20_000)
+    const languages = languagesOf(20_000)
     const input = { measure: 'Measure/proportion', ...PERIOD }
     const countOver = async (storage: typeof one): Promise<number | undefined> =>
       (await evaluateMeasure(contextOver(storage), input, { languages })).groups[0]?.populations[0]?.count
@@ -154,7 +154,7 @@ describe('a population that is kept', () => {
       [JSON.parse(elm.replace(data, btoa(atob(data).replaceAll('"Q"', '"E"')))), cohortOf('Named'), valueSet(['a'])].map(putOf),
     )
     await ctx.storage.write([...people(2), entryOf({ ...visit, patient: 'p1' }), entryOf({ ...visit, id: 'e2', code: 'b', patient: 'p1' })])
-    const languages = await languagesOf(1_000_000)
+    const languages = languagesOf(1_000_000)
     for (const year of ['2020', '2021']) {
       const input = { measure: 'Measure/whole', periodStart: year, periodEnd: year, reportType: 'subject-list' } as const
       const { groups } = await evaluateMeasure(ctx, input, { languages })
@@ -165,7 +165,7 @@ describe('a population that is kept', () => {
   it('is shown only to who may search it', async () => {
     const ctx = contextOver(memoryStorage())
     await ctx.storage.write([...DEFINITIONS, ...people(3)])
-    const languages = await languagesOf(1_000_000)
+    const languages = languagesOf(1_000_000)
     const input = { measure: 'Measure/proportion', ...PERIOD }
     await evaluateMeasure(ctx, input, { languages })
     for (const hidden of ['Encounter', 'Patient']) {

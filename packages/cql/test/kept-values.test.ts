@@ -4,11 +4,10 @@ import type { KeptValues } from '../src/compile/compiler.js'
 import type { ElmNode } from '../src/elm/node.js'
 import { compileLibrary, resourceElement } from '../src/index.js'
 import { createEvaluations } from '../src/libraries/evaluate.js'
-import { createTranslator } from '../src/translator/index.js'
 import type { FhirElement, Value } from '../src/values/value.js'
+import { translator } from './translator.fixture.js'
 
 const model = r4TypeModel()
-const translator = createTranslator({ model })
 const HEAD = `library T version '1'
 using FHIR version '4.0.1'
 include FHIRHelpers version '4.0.1'
@@ -69,7 +68,7 @@ describe('what follows from one resource alone is kept with it', () => {
     ['[Encounter] E return all E', []],
     ['1 + 1', []],
   ])('%s: %j', async (expression, wanted) => {
-    const { elm } = await (await translator).translate(`${HEAD}define "X": ${expression}`)
+    const { elm } = await translator.translate(`${HEAD}define "X": ${expression}`)
     const subject = kept(PATIENT)
     const encounter = kept(ENCOUNTER)
     const store = keptValues()

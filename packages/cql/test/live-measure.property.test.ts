@@ -35,7 +35,7 @@ describe('a live measure', () => {
       putOf({ resourceType: 'Patient', id: `p${n}`, gender: 'female', birthDate: '1980-01-01' }),
     )
     await ctx.storage.write([...[library(TEXT), valueSet(['a']), ...MEASURES].map(putOf), ...people])
-    const live = createLiveMeasure(ctx, { measure: 'Measure/proportion', ...PERIOD }, { languages: await languagesOf() })
+    const live = createLiveMeasure(ctx, { measure: 'Measure/proportion', ...PERIOD }, { languages: languagesOf() })
     const seen: number[] = []
     const evaluated = async (): Promise<void> => {
       await live.evaluate()
@@ -60,7 +60,7 @@ describe('a live measure', () => {
       putOf({ resourceType: 'Patient', id: `p${n}`, gender: 'female', birthDate: '1980-01-01' }),
     )
     await ctx.storage.write([...[library(TEXT), valueSet(['a']), ...MEASURES].map(putOf), ...people])
-    const options = { languages: await languagesOf(), maxKeptBytes: 500 }
+    const options = { languages: languagesOf(), maxKeptBytes: 500 }
     const live = createLiveMeasure(ctx, { measure: 'Measure/visited', ...PERIOD }, options)
     await live.evaluate()
     await live.evaluate()
@@ -70,7 +70,7 @@ describe('a live measure', () => {
   it('is watched: another report comes when the counts have changed', async () => {
     const ctx = contextOver(memoryStorage())
     await ctx.storage.write([library(TEXT), valueSet(['a']), ...MEASURES, { resourceType: 'Patient', id: 'p1' }].map(putOf))
-    const options = { languages: await languagesOf(), everyMs: 1 }
+    const options = { languages: languagesOf(), everyMs: 1 }
     const counts: (number | undefined)[] = []
     for await (const { groups } of watchMeasure(ctx, { measure: 'Measure/visited', ...PERIOD }, options)) {
       counts.push(groups[0]?.populations[0]?.count)

@@ -4,16 +4,12 @@ import { createContext } from 'fhir-ops/context'
 import { evaluateMeasure, toMeasureReport } from 'fhir-ops/evaluate'
 import { memoryStorage } from 'fhir-ops/memory'
 import type { MeasureReport, MeasureReportGroup } from 'fhir/r4.js'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { cqlLanguage } from '../src/index.js'
-import { createTranslator, type CqlTranslator } from '../src/translator/index.js'
 import { libraryWith } from './library.fixture.js'
+import { translator } from './translator.fixture.js'
 
 const { types, ...release } = r4()
-let translator: CqlTranslator
-beforeAll(async () => {
-  translator = await createTranslator({ model: types })
-})
 
 const TEXT = `library Ward version '1'
 using FHIR version '4.0.1'

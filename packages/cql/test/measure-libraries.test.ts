@@ -3,15 +3,11 @@ import { createContext } from 'fhir-ops/context'
 import { evaluateMeasure } from 'fhir-ops/evaluate'
 import { memoryStorage } from 'fhir-ops/memory'
 import { putResource } from 'fhir-ops/storage'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { cqlLanguage } from '../src/index.js'
-import { createTranslator, type CqlTranslator } from '../src/translator/index.js'
+import { translator } from './translator.fixture.js'
 
 const { types, ...release } = r4()
-let translator: CqlTranslator
-beforeAll(async () => {
-  translator = await createTranslator({ model: types })
-})
 
 interface Stored {
   readonly resourceType: string

@@ -16,7 +16,7 @@ async function ward(): Promise<OperationContext> {
 }
 
 async function partsOf(ctx: OperationContext, of: number, input: object = {}): Promise<MeasurePart[]> {
-  const languages = await languagesOf()
+  const languages = languagesOf()
   const numbers = Array.from({ length: of }, (_, n) => n + 1)
   return await Promise.all(numbers.map((part) => evaluateMeasurePart(ctx, { ...INPUT, ...input }, { part, of }, { languages })))
 }
@@ -46,7 +46,7 @@ describe('parts of the subjects of a Measure', () => {
   it('say how far they are', async () => {
     const ctx = await ward()
     const seen: (number | undefined)[] = []
-    const languages = await languagesOf()
+    const languages = languagesOf()
     for (const part of [1, 2]) {
       let total: number | undefined
       const watched = { ...ctx, onProgress: (progress: { readonly total?: number | undefined }) => void (total = progress.total) }
@@ -73,20 +73,20 @@ describe('parts of the subjects of a Measure', () => {
     ],
   ])('are refused where %s', async (_, change: (parts: readonly MeasurePart[]) => readonly MeasurePart[], message) => {
     const ctx = await ward()
-    const merging = mergeMeasureParts(ctx, INPUT, change(await partsOf(ctx, 3)), { languages: await languagesOf() })
+    const merging = mergeMeasureParts(ctx, INPUT, change(await partsOf(ctx, 3)), { languages: languagesOf() })
     await expect(merging).rejects.toMatchObject({ code: 'parameter-value', message })
   })
 
   it.each(['-1', '0.5', '1e300'])('are refused where a count is %s', async (number) => {
     const ctx = await ward()
     const text = JSON.stringify(await partsOf(ctx, 3)).replaceAll(/"counts":\[\d+/g, `"counts":[${number}`)
-    const merging = mergeMeasureParts(ctx, INPUT, JSON.parse(text), { languages: await languagesOf() })
+    const merging = mergeMeasureParts(ctx, INPUT, JSON.parse(text), { languages: languagesOf() })
     await expect(merging).rejects.toMatchObject({ code: 'parameter-value', message: 'parts[0] is not what evaluateMeasurePart returns.' })
   })
 
   it('of other evaluations are refused', async () => {
     const ctx = await ward()
-    const languages = await languagesOf()
+    const languages = languagesOf()
     const own = await partsOf(ctx, 2)
     const others = [
       await partsOf(ctx, 2, { periodEnd: '2021' }),
@@ -114,7 +114,7 @@ describe('parts of the subjects of a Measure', () => {
     [{ part: 1, of: 2 }, { coverage: true }, 'parameter-unsupported'],
     [{ part: 1, of: 2 }, { explain: true }, 'parameter-unsupported'],
   ])('%j of %j is refused', async (part, more, code) => {
-    const evaluating = evaluateMeasurePart(await ward(), { ...INPUT, ...more }, part, { languages: await languagesOf() })
+    const evaluating = evaluateMeasurePart(await ward(), { ...INPUT, ...more }, part, { languages: languagesOf() })
     await expect(evaluating).rejects.toMatchObject({ code })
   })
 })

@@ -4,15 +4,11 @@ import { createContext, forRequest, type Progress } from 'fhir-ops/context'
 import { evaluateMeasure, evaluateMeasurePart, mergeMeasureParts, toMeasureReport } from 'fhir-ops/evaluate'
 import { memoryStorage } from 'fhir-ops/memory'
 import type { MeasureReport } from 'fhir/r4.js'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { cqlLanguage } from '../src/index.js'
-import { createTranslator, type CqlTranslator } from '../src/translator/index.js'
+import { translator } from './translator.fixture.js'
 
 const { types, ...release } = r4()
-let translator: CqlTranslator
-beforeAll(async () => {
-  translator = await createTranslator({ model: types })
-})
 
 const TEXT = `library Visits version '1'
 using FHIR version '4.0.1'

@@ -4,16 +4,13 @@ import { dataRequirements, evaluateMeasure, evaluateMeasurePart, mergeMeasurePar
 import type { CriteriaLanguage, EvaluateMeasureInput } from 'fhir-ops/evaluate'
 import { memoryStorage } from 'fhir-ops/memory'
 import type { MeasureReport } from 'fhir/r4.js'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { cqlLanguage } from '../src/index.js'
-import { createTranslator } from '../src/translator/index.js'
 import { libraryWith } from './library.fixture.js'
+import { translator } from './translator.fixture.js'
 
 const { types, ...release } = r4()
-let languages: readonly CriteriaLanguage[]
-beforeAll(async () => {
-  languages = [cqlLanguage({ translator: await createTranslator({ model: types }) })]
-})
+const languages: readonly CriteriaLanguage[] = [cqlLanguage({ translator })]
 
 const TEXT = `library Ward version '1'
 using FHIR version '4.0.1'

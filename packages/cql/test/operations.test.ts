@@ -5,8 +5,8 @@ import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
 import { createSessions } from 'fhir-ops/sessions'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cqlOperations, evaluateCql, toParameters } from '../src/index.js'
-import { createTranslator } from '../src/translator/index.js'
 import { libraryWith, type LibraryJson } from './library.fixture.js'
+import { translator } from './translator.fixture.js'
 
 type Handler = ReturnType<typeof createHandler>
 /** The translator shares the thread here, and on a busy machine the first text that uses FHIR takes longer than the default time limit. */
@@ -21,7 +21,7 @@ beforeAll(async () => {
     auth: 'off',
     defaultPolicy: 'allow-authenticated',
     indexer,
-    operations: cqlOperations({ translator: await createTranslator({ model: release.types }) }),
+    operations: cqlOperations({ translator }),
   })
   const coding = { system: 'http://loinc.example/s', code: 'glucose' }
   for (const resource of [
@@ -368,7 +368,6 @@ describe('$cql', () => {
   it('data that changed since the last call is compared as it is now, and answers share nothing with it', async () => {
     const { indexer: _indexer, ...release } = r4()
     const ctx = createContext({ ...release, storage: memoryStorage() })
-    const translator = await createTranslator({ model: release.types })
     const patients = ['a', 'b'].map((id) => ({ resourceType: 'Patient', id, name: [{ family: 'x' }] }))
     const library = libraryWith(
       'Names',

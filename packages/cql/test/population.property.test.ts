@@ -3,16 +3,12 @@ import { createContext, type OperationContext } from 'fhir-ops/context'
 import { evaluateMeasure } from 'fhir-ops/evaluate'
 import { memoryStorage } from 'fhir-ops/memory'
 import fc from 'fast-check'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { rounds, SEED } from '../../../test/effort.js'
 import { cqlLanguage } from '../src/index.js'
-import { createTranslator, type CqlTranslator } from '../src/translator/index.js'
+import { translator } from './translator.fixture.js'
 
 const { types, ...release } = r4()
-let translator: CqlTranslator
-beforeAll(async () => {
-  translator = await createTranslator({ model: types })
-})
 
 /** Conditions of a query over encounters E: what a storage may look up before, and what it must leave to the evaluation. */
 const CONDITIONS = [

@@ -2,27 +2,23 @@ import { r4 } from '@fhir-ops/r4'
 import { createContext, type OperationContext } from 'fhir-ops/context'
 import { evaluateMeasure } from 'fhir-ops/evaluate'
 import { memoryStorage } from 'fhir-ops/memory'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { cqlLanguage, evaluateCql, type RetrievedProfiles } from '../src/index.js'
-import { createTranslator } from '../src/translator/index.js'
+import { translator } from './translator.fixture.js'
 
 const { types, ...release } = r4()
 const PROFILE = 'http://x/StructureDefinition/'
 
 /** A library in ELM whose retrieves of a type are by a profile, as the translator writes them for models with profiles. */
-let elmOf: (text: string, templates: Readonly<Record<string, string>>) => Promise<unknown>
-beforeAll(async () => {
-  const translator = await createTranslator({ model: types })
-  elmOf = async (text, templates) => {
-    const { elm } = await translator.translate(
-      `library Main version '1'\nusing FHIR version '4.0.1'\ninclude FHIRHelpers version '4.0.1'\ncontext Patient\n${text}`,
-    )
-    return JSON.parse(JSON.stringify(elm), (name, value) => {
-      const type = name === 'templateId' ? String(value).split('/').at(-1) : undefined
-      return type !== undefined && type in templates ? templates[type] : value
-    })
-  }
-})
+async function elmOf(text: string, templates: Readonly<Record<string, string>>): Promise<unknown> {
+  const { elm } = await translator.translate(
+    `library Main version '1'\nusing FHIR version '4.0.1'\ninclude FHIRHelpers version '4.0.1'\ncontext Patient\n${text}`,
+  )
+  return JSON.parse(JSON.stringify(elm), (name, value) => {
+    const type = name === 'templateId' ? String(value).split('/').at(-1) : undefined
+    return type !== undefined && type in templates ? templates[type] : value
+  })
+}
 
 const libraryOf = (elm: unknown): { readonly resourceType: string; readonly [member: string]: unknown } => ({
   resourceType: 'Library',

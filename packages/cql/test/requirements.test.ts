@@ -2,16 +2,12 @@ import { r4 } from '@fhir-ops/r4'
 import { createContext, type OperationContext } from 'fhir-ops/context'
 import { dataRequirements, type DataRequirementsResult } from 'fhir-ops/evaluate'
 import { memoryStorage } from 'fhir-ops/memory'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { cqlLanguage } from '../src/index.js'
-import { createTranslator, type CqlTranslator } from '../src/translator/index.js'
 import { libraryWith, type LibraryJson } from './library.fixture.js'
+import { translator } from './translator.fixture.js'
 
 const { types, ...release } = r4()
-let translator: CqlTranslator
-beforeAll(async () => {
-  translator = await createTranslator({ model: types })
-})
 
 const library = (name: string, text: string): LibraryJson =>
   libraryWith(name, `library ${name} version '1'\nusing FHIR version '4.0.1'\ninclude FHIRHelpers version '4.0.1'\n${text}`, {

@@ -124,12 +124,12 @@ describe('code that several evaluations share', () => {
         maxLength: 3,
       })
       const agree = async (all: typeof rounds extends fc.Arbitrary<infer T> ? T : never): Promise<void> => {
-        const shared = await languagesOf(bytes)
+        const shared = languagesOf(bytes)
         for (const round of all) {
           await ctx.storage.write([putOf(valueSet(round.codes.length > 0 ? round.codes : ['c']))])
           const together = await Promise.all(round.asked.map((one) => evaluation(ctx, one, shared)))
           for (const [at, one] of round.asked.entries()) {
-            const alone = countsIn(await evaluation(ctx, one, await languagesOf(bytes)))
+            const alone = countsIn(await evaluation(ctx, one, languagesOf(bytes)))
             expect(together[at] && countsIn(together[at])).toEqual(alone)
             expect(countsIn(await evaluation(ctx, one, shared))).toEqual(alone)
           }
@@ -142,7 +142,7 @@ describe('code that several evaluations share', () => {
   it('refuses a parameter of another type, and evaluates with a right one afterwards', async () => {
     const ctx = contextOver(memoryStorage())
     await ctx.storage.write([await translatedLibrary(LIBRARY), valueSet(['a']), measureOf('all', NAMES), ...RECORDS].map(putOf))
-    const languages = await languagesOf()
+    const languages = languagesOf()
     const plain: Asked = { year: '2020', parameters: [], now: '2022-01-01T00:00:00Z', individual: false }
     const wrong = { ...plain, parameters: [{ name: 'Least', valueString: 'two' }] }
     const before = countsIn(await evaluation(ctx, plain, languages))
@@ -159,7 +159,7 @@ describe('code that several evaluations share', () => {
     await ctx.storage.write(
       [await translatedLibrary(missing), valueSet(['a']), measureOf('lost', ['Lost']), measureOf('all', NAMES), ...RECORDS].map(putOf),
     )
-    const languages = await languagesOf()
+    const languages = languagesOf()
     const input = { measure: 'Measure/lost', periodStart: '2020', periodEnd: '2020' }
     for (const _ of [1, 2]) {
       await expect(evaluateMeasure(ctx, input, { languages })).rejects.toThrow('missing')

@@ -2,16 +2,12 @@ import { r4 } from '@fhir-ops/r4'
 import type { OperationContext } from 'fhir-ops/context'
 import { createLiveMeasure, evaluateMeasure, type EvaluateMeasureInput, type EvaluateMeasureResult } from 'fhir-ops/evaluate'
 import { putResource } from 'fhir-ops/storage'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { cqlLanguage, evaluateCql } from '../src/index.js'
-import { createTranslator, type CqlTranslator } from '../src/translator/index.js'
 import { CASES, countsIn, expectSubjects, head, HOSPITAL, hospitalContext, INPUT, measureOf } from './subjects.fixture.js'
+import { translator } from './translator.fixture.js'
 
-const { types, indexer } = r4()
-let translator: CqlTranslator
-beforeAll(async () => {
-  translator = await createTranslator({ model: types })
-})
+const { indexer } = r4()
 
 const evaluated = (ctx: OperationContext, over: Partial<EvaluateMeasureInput> = {}): Promise<EvaluateMeasureResult> =>
   evaluateMeasure(ctx, { ...INPUT, ...over }, { languages: [cqlLanguage({ translator })] })

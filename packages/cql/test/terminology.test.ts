@@ -1,9 +1,9 @@
 import { r4 } from '@fhir-ops/r4'
-import { createContext, type OperationContext } from 'fhir-ops/context'
+import { createContext } from 'fhir-ops/context'
 import { memoryStorage } from 'fhir-ops/memory'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { evaluateCql, literalText } from '../src/index.js'
-import { createTranslator, type CqlTranslator } from '../src/translator/index.js'
+import { translator } from './translator.fixture.js'
 
 const ANIMALS = {
   resourceType: 'CodeSystem',
@@ -35,13 +35,8 @@ code "Stranger": 'x' from "Unknown"
 context Patient
 `
 
-let translator: CqlTranslator
-let ctx: OperationContext
-beforeAll(async () => {
-  const release = r4()
-  translator = await createTranslator({ model: release.types })
-  ctx = createContext({ ...release, storage: memoryStorage([ANIMALS, SOME, BIRDS], { indexer: release.indexer }) })
-})
+const { indexer, ...release } = r4()
+const ctx = createContext({ ...release, storage: memoryStorage([ANIMALS, SOME, BIRDS], { indexer }) })
 
 function valueOf(text: string): Promise<string | null> {
   return answerOf('text/cql', `${HEAD}define X: ${text}`)

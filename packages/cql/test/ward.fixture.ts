@@ -6,15 +6,13 @@ import fc from 'fast-check'
 import { expect } from 'vitest'
 import { rounds as runs, SEED as RUN_SEED } from '../../../test/effort.js'
 import { cqlLanguage } from '../src/index.js'
-import { createTranslator, type CqlTranslator } from '../src/translator/index.js'
+import { translator } from './translator.fixture.js'
 
 const { types, indexer, ...release } = r4()
-let translator: Promise<CqlTranslator> | undefined
 
-/** CQL as criteria, with one translator for all tests; with `keepBytes` it keeps populations. */
-export async function languagesOf(keepBytes = 0): Promise<readonly CriteriaLanguage[]> {
-  translator ??= createTranslator({ model: types })
-  return [cqlLanguage({ translator: await translator, keepBytes })]
+/** CQL as criteria; with `keepBytes` it keeps populations. */
+export function languagesOf(keepBytes = 0): readonly CriteriaLanguage[] {
+  return [cqlLanguage({ translator, keepBytes })]
 }
 
 /** A storage that counts the subjects that its scans give. */
@@ -79,8 +77,7 @@ export const library = (text: string): Json => ({
 })
 /** The library as ELM, which is not translated for every evaluation. */
 export async function translatedLibrary(text: string): Promise<Json> {
-  translator ??= createTranslator({ model: types })
-  const { elm, problems } = await (await translator).translate(text)
+  const { elm, problems } = await translator.translate(text)
   expect(problems).toEqual([])
   return { ...library(text), content: [{ contentType: 'application/elm+json', data: btoa(JSON.stringify(elm)) }] }
 }
@@ -251,7 +248,7 @@ export const PERIOD: { readonly periodStart: string; readonly periodEnd: string 
 /** Expects that live measures count what new evaluations do, after each of some writes. */
 export async function expectAgreement(ctx: OperationContext, rounds: readonly (readonly Change[])[]): Promise<void> {
   await ctx.storage.write([library(TEXT), valueSet(['a']), ...MEASURES].map(putOf))
-  const languages = await languagesOf()
+  const languages = languagesOf()
   const inputs = MEASURES.flatMap(({ id }) =>
     (['population', 'subject-list'] as const).map((reportType) => ({ measure: `Measure/${id}`, reportType, ...PERIOD })),
   )
@@ -269,7 +266,7 @@ export async function expectAgreementWhileWritten(
   rounds: readonly (readonly (readonly (Change | Restored)[])[])[],
 ): Promise<void> {
   await ctx.storage.write([library(TEXT), valueSet(['a']), ...MEASURES].map(putOf))
-  const languages = await languagesOf()
+  const languages = languagesOf()
   const inputs = MEASURES.map(({ id }) => ({ measure: `Measure/${id}`, reportType: 'subject-list' as const, ...PERIOD }))
   const live = inputs.map((input) => createLiveMeasure(ctx, input, { languages, settlingMs: 50 }))
   for (const writers of rounds) {
@@ -286,7 +283,7 @@ export async function expectKeptAgreement(
   meanwhile: (changes: readonly Change[]) => Promise<void> = async () => {},
 ): Promise<void> {
   await ctx.storage.write([library(TEXT), valueSet(['a']), ...MEASURES].map(putOf))
-  const [languages, keeping] = [await languagesOf(), await languagesOf(1_000_000)]
+  const [languages, keeping] = [languagesOf(), languagesOf(1_000_000)]
   for (const [round, changes] of rounds.entries()) {
     if (changes.length > 0) await ctx.storage.write(changes.map(entryOf))
     await meanwhile(changes)

@@ -25,18 +25,12 @@ describe('the translator in a thread', () => {
     expect(translated).toMatchObject({ status: 'fulfilled', value: { problems: [] } })
   })
 
-  it('loads FHIR before the time of the first text that uses it begins', async () => {
-    const quick = openWorkerTranslator({ model: r4TypeModel(), timeoutMs: 900 })
-    const text =
-      "library T version '1' using FHIR version '4.0.1' include FHIRHelpers version '4.0.1' context Patient define X: Patient.active"
-    expect((await quick.translate(text)).problems).toEqual([])
-    await quick.close()
-  })
-
-  it('is ready before the first text, if it is told to', async () => {
+  it('loads FHIR when it is told to be ready, or else before the time of the first text that uses it begins', async () => {
     const model = r4TypeModel()
     const own = openWorkerTranslator({ model })
+    const start = performance.now()
     await own.ready()
+    const loading = performance.now() - start
     const began = process.cpuUsage()
     await own.ready()
     const { user, system } = process.cpuUsage(began)
@@ -45,6 +39,12 @@ describe('the translator in a thread', () => {
     const { values } = await evaluateCql(ctx, { expression: 'Count(({ 1, 2 }) N where N > 1)' }, { translator: own })
     await own.close()
     expect(values.get('return')).toBe(1)
+    // Half of what loading takes, also on a busy machine, is several times what the text takes.
+    const quick = openWorkerTranslator({ model, timeoutMs: Math.ceil(loading / 2) })
+    const text =
+      "library T version '1' using FHIR version '4.0.1' include FHIRHelpers version '4.0.1' context Patient define X: Patient.active"
+    expect((await quick.translate(text)).problems).toEqual([])
+    await quick.close()
   })
 
   it('uses the models that it is given, up to 5 million characters', async () => {

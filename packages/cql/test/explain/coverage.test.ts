@@ -1,14 +1,9 @@
 import type { Coverage } from 'fhir-ops/context'
 import { coverageHtml, coverageLcov, evaluateMeasure, explanationHtml, toMeasureReport } from 'fhir-ops/evaluate'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { cqlLanguage, evaluateCql } from '../../src/index.js'
-import { createTranslator, type CqlTranslator } from '../../src/translator/index.js'
-import { condition, contextWith, libraryOf, MEASURE, observation, patient, TYPES, visit, type Resource } from './measure.fixture.js'
-
-let translator: CqlTranslator
-beforeAll(async () => {
-  translator = await createTranslator({ model: TYPES })
-})
+import { condition, contextWith, libraryOf, MEASURE, observation, patient, visit, type Resource } from './measure.fixture.js'
+import { translator } from '../translator.fixture.js'
 
 const PERIOD = { measure: 'm', periodStart: '2024-01-01', periodEnd: '2024-12-31' }
 const PEOPLE: readonly Resource[] = [

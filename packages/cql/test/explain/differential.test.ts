@@ -1,21 +1,8 @@
 import { evaluateMeasure } from 'fhir-ops/evaluate'
-import { beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { cqlLanguage } from '../../src/index.js'
-import { createTranslator, type CqlTranslator } from '../../src/translator/index.js'
-import { condition, contextWith, observation, patient, procedure, TYPES, visit, type Resource } from './measure.fixture.js'
-
-let translator: CqlTranslator
-beforeAll(async () => {
-  const { translate } = await createTranslator({ model: TYPES })
-  const known = new Map<string, ReturnType<typeof translate>>()
-  translator = {
-    translate: (text, includes) => {
-      const translation = known.get(text) ?? translate(text, includes)
-      known.set(text, translation)
-      return translation
-    },
-  }
-})
+import { condition, contextWith, observation, patient, procedure, visit, type Resource } from './measure.fixture.js'
+import { translator } from '../translator.fixture.js'
 
 /** Numbers that are the same each time. */
 function randomOf(seed: number): (below: number) => number {

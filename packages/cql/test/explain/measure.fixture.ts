@@ -111,8 +111,7 @@ export const procedure = (id: string, who: string, code: string): Resource => ({
   ...of(who),
 })
 
-const { types, ...release } = r4()
-export const TYPES: NonNullable<ReturnType<typeof r4>['types']> = types
+const { indexer, ...release } = r4()
 
 /** A context with the measure, its libraries and value sets, and other resources. */
 export function contextWith(...resources: readonly Resource[]): OperationContext {
@@ -123,5 +122,5 @@ export function contextWith(...resources: readonly Resource[]): OperationContext
     valueSetOf('diabetes', 'http://snomed.info/sct', '44054006', '46635009'),
     ...(resources.some(({ resourceType }) => resourceType === 'Measure') ? [] : [MEASURE]),
   ]
-  return createContext({ ...release, types, storage: memoryStorage([...definitions, ...resources], { indexer: release.indexer }) })
+  return createContext({ ...release, storage: memoryStorage([...definitions, ...resources], { indexer }) })
 }

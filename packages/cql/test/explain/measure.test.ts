@@ -1,7 +1,7 @@
 import { evaluateMeasure, type EvaluateMeasureResult } from 'fhir-ops/evaluate'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { cqlLanguage } from '../../src/index.js'
-import { createTranslator, type CqlTranslator } from '../../src/translator/index.js'
+import type { CqlTranslator } from '../../src/translator/index.js'
 import {
   condition,
   contextWith,
@@ -10,15 +10,10 @@ import {
   patient,
   populationOf,
   procedure,
-  TYPES,
   visit,
   type Resource,
 } from './measure.fixture.js'
-
-let translator: CqlTranslator
-beforeAll(async () => {
-  translator = await createTranslator({ model: TYPES })
-})
+import { translator } from '../translator.fixture.js'
 
 async function explained(resources: readonly Resource[], subject = 'Patient/p', by = translator): Promise<EvaluateMeasureResult> {
   const input = { measure: 'm', periodStart: '2024-01-01', periodEnd: '2024-12-31', subject, explain: true }
