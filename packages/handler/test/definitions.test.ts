@@ -2,7 +2,8 @@ import { createContext } from 'fhir-ops/context'
 import { memoryConceptStore, memoryStorage } from 'fhir-ops/memory'
 import type { JsonObject } from 'fhir-ops/internal/json'
 import { packageLayer } from 'fhir-ops/packages'
-import { r4 } from '@fhir-ops/r4'
+import { r4, r4TypeModel } from '@fhir-ops/r4'
+import { searchParameters } from 'fhir-ops/search'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { headOf, headParameters } from '../src/content/definition-heads.js'
 import { askFhir, at, send, startServer, USER, type Reply, type RunningServer } from './running-server.js'
@@ -229,8 +230,7 @@ it.each(['CodeSystem', 'SearchParameter', 'StructureDefinition', 'ValueSet'])(
     const ofHeads = headParameters(parameters, type)
     const codes = [...ofHeads.keys()]
     for (const code of ['name', 'status', 'date', 'publisher', 'context-type']) expect(codes).toContain(code)
-    for (const code of ['code', 'path', 'reference', '_text', '_content'])
-      expect(type === 'SearchParameter' ? [] : codes).not.toContain(code)
+    for (const code of ['_text', '_content']) expect(codes).not.toContain(code)
     const entriesOf = (resource: JsonObject, code: string): readonly unknown[] =>
       release.indexer(resource).filter(({ param }) => param === code || param.startsWith(`${code}:`))
     const listed = (await Promise.all(release.definitions.map(async (layer) => (await layer.all?.(type)) ?? []))).flat()
@@ -244,4 +244,16 @@ it('have in their heads the members of choices and what belongs to primitives', 
   const map = { resourceType: 'ConceptMap', sourceUri: 'http://a.example', _source: {}, sources: 1, _title: {}, title: 'T', group: [] }
   expect(headOf(map, new Set(['ConceptMap', 'source']))).toEqual({ resourceType: 'ConceptMap', sourceUri: 'http://a.example', _source: {} })
   expect([...headParameters(r4().search.parameters, 'ConceptMap').keys()]).toContain('source')
+})
+
+it.each([
+  ['ConceptMap.group.element.code', ['group']],
+  ['(ConceptMap.source as uri) | ConceptMap.target.as(uri)', ['source', 'target']],
+  ["ConceptMap.url.where(%resource.status = 'draft')", ['ConceptMap', 'url', 'where', 'resource', 'status', 'draft']],
+  ['ConceptMap.where(status.exists()).url', ['ConceptMap', 'where', 'status', 'exists', 'url']],
+  ['ConceptMap.group.descendants()', undefined],
+  ['ConceptMap.children()', undefined],
+])('a parameter of the expression %s leads to the members %j of a head', (expression, names) => {
+  const custom = { resourceType: 'SearchParameter', url: 'http://a.example', code: 'own', base: ['ConceptMap'], type: 'string', expression }
+  expect(headParameters(searchParameters([custom], r4TypeModel()), 'ConceptMap').get('own')).toEqual(names)
 })

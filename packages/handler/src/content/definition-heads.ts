@@ -1,43 +1,32 @@
 import type { OperationContext } from 'fhir-ops/context'
 import { createPace } from 'fhir-ops/internal/context'
-import { puttingResource } from 'fhir-ops/internal/storage'
-import { DEFINITION_PARAM, type Condition, type Indexer, type SearchQuery, type Storage } from 'fhir-ops/storage'
+import { DEFINITION_PARAM, writableText, type Condition, type Indexer, type SearchQuery, type Storage } from 'fhir-ops/storage'
 import type { SearchParameters } from 'fhir-ops/search'
 import type { JsonObject } from 'fhir-ops/internal/json'
 
-/** Members that make definitions long, and that few search parameters lead to. */
-const LONG_MEMBERS: ReadonlySet<string> = new Set([
-  'compose',
-  'concept',
-  'contained',
-  'differential',
-  'expansion',
-  'group',
-  'item',
-  'parameter',
-  'rest',
-  'snapshot',
-  'text',
-])
-
 /** Functions of FHIRPath that find members without naming them. */
 const OF_ANY_MEMBER = ['children', 'descendants']
+/** A plain path, which leads to one member of the resource. */
+const PATH = /^[\s(]*[A-Z]\w*\.(\w+)(?:\.\w+(?:\(\w+\))?|\s+as\s+\w+)*[\s)]*$/
 
-/** The search parameters of a type that find the same in a definition and in its head, by code, each with the names in its expression. */
+/** The search parameters of a type that find the same in a definition and in its head, by code, each with names that its expression has for members. */
 export type HeadParameters = ReadonlyMap<string, readonly string[]>
 
-/** Returns the parameters whose expressions name no long member. */
+/** Returns the parameters whose expressions name the members that they lead to. */
 export function headParameters(parameters: SearchParameters, type: string): HeadParameters {
   const ofHeads = parameters.of(type).flatMap(({ code, expression, components, unites }): readonly [string, readonly string[]][] => {
-    const names = expression.match(/\w+/g) ?? []
-    const isOfHead = names.length > 0 && components.length === 0 && unites.length === 0 && !names.some(isOfWhole)
+    const names = expression.split('|').flatMap(namesInPart)
+    const isOfHead =
+      names.length > 0 && components.length === 0 && unites.length === 0 && !names.some((name) => OF_ANY_MEMBER.includes(name))
     return isOfHead ? [[code, names]] : []
   })
   return new Map(ofHeads)
 }
 
-function isOfWhole(name: string): boolean {
-  return LONG_MEMBERS.has(name) || OF_ANY_MEMBER.includes(name)
+/** Of anything else than a path, every word may name a member. */
+function namesInPart(part: string): readonly string[] {
+  const member = PATH.exec(part)?.[1]
+  return member === undefined || OF_ANY_MEMBER.some((name) => part.includes(name)) ? (part.match(/\w+/g) ?? []) : [member]
 }
 
 /** Returns a definition with only the members that one of these names leads to: `source` to `source`, `_source` and `sourceUri`. */
@@ -103,7 +92,10 @@ export function headsOf(
     const pace = createPace({ scheduler })
     for (const { id, source } of definitions) {
       await pace.step()
-      await made.write([await pace.run(puttingResource({ type, id, source: headOf(source.resource, names) }, indexer))])
+      const head = headOf(source.resource, names)
+      const entries = indexer.work === undefined ? indexer(head) : await pace.run(indexer.work(head))
+      // Only the ids of what is found are used, so the text of the head, which may be long, is not stored.
+      await made.write([{ op: 'put', type, id, text: writableText(type, id, { resourceType: type }), entries }])
     }
     return made
   }
