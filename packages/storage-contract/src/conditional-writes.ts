@@ -80,6 +80,14 @@ export const conditionalWritePromises: readonly StoragePromise[] = [
     },
   },
   {
+    promise: 'concurrent puts that make the only resource that meets their condition make one version each',
+    check: async ({ storage }) => {
+      const results = await Promise.all(Array.from({ length: 10 }, () => storage.write([only('female', patient('a', 'female'))])))
+      const versions = results.flat().map(({ versionId }) => Number(versionId))
+      expect(versions.toSorted((x, y) => x - y)).toEqual(Array.from({ length: 10 }, (_, index) => index + 1))
+    },
+  },
+  {
     promise: 'of concurrent puts with the same condition, which they meet, one succeeds',
     check: async ({ storage }) => {
       const writes = Array.from({ length: 10 }, (_, n) => storage.write([only('female', patient(`p${n}`, 'female'))]))

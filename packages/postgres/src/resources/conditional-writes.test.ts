@@ -62,7 +62,7 @@ describe.skipIf(database.url === undefined).each([
         })
       ).status
     const statuses = await Promise.all(Array.from({ length: 12 }, create))
-    expect(statuses.toSorted()).toEqual([...Array<number>(11).fill(200), 201])
+    expect(statuses.toSorted((a, b) => a - b)).toEqual([...Array<number>(11).fill(200), 201])
     expect(await db.storage.count({ type: 'Patient', where: { kind: 'and', conditions: [] } })).toBe(1)
     await running.stop()
   })

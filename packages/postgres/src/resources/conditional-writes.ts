@@ -2,7 +2,7 @@ import { checkOnlyMatch, MATCHES_OF_PUT, type ConditionalPut } from 'fhir-ops/in
 import type { Condition, IndexEntry, WriteEntry } from 'fhir-ops/storage'
 import type { Database, Executor } from '../database/database.js'
 import { isUnsupported } from '../database/failure.js'
-import { prepared, sql } from '../database/sql.js'
+import { sql, type Sql } from '../database/sql.js'
 import { searchPage } from '../search/search-page.js'
 import type { VersionBefore } from './write-plan.js'
 
@@ -52,23 +52,22 @@ function exactValue(where: Condition): Required<Pick<IndexEntry, 'param' | 'valu
 }
 
 /**
- * Locks until the transaction ends. All writers lock in the same order, so that they do not deadlock. The table distinguishes storages of one database.
+ * Query that locks until the transaction ends. All writers lock in the same order, so that they do not deadlock. The table distinguishes storages of one
+ * database.
  */
-async function takeLocks(executor: Executor, { alone, shared }: ConditionLocks): Promise<void> {
+function lockingSql({ alone, shared }: ConditionLocks): Sql {
   const keys = [...alone, ...shared].toSorted()
   const areAlone = keys.map((key) => Number(alone.includes(key)))
   const hash = sql`hashtextextended(w.key, 'fhir_resource'::regclass::oid::bigint)`
   const lock = sql`CASE w.alone WHEN 1 THEN pg_advisory_xact_lock(${hash})::text ELSE pg_advisory_xact_lock_shared(${hash})::text END`
-  await executor.rows(
-    prepared('lock conditions', sql`SELECT ${lock} FROM unnest(${keys}::text[], ${areAlone}::integer[]) AS w (key, alone)`),
-  )
+  return sql`SELECT ${lock} AS lock FROM unnest(${keys}::text[], ${areAlone}::integer[]) AS w (key, alone)`
 }
 
 /** True if the engine has these locks: some accept the functions, which then do nothing, and some refuse them. */
 export async function canLockConditions(db: Database): Promise<boolean> {
   try {
     return await db.transaction(async (executor) => {
-      await takeLocks(executor, { alone: [], shared: [''] })
+      await executor.rows(lockingSql({ alone: [], shared: [''] }))
       const held = sql`SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()`
       const [row] = await executor.rows(sql`SELECT EXISTS (${held}) AS held`)
       return row?.['held'] === true
@@ -79,30 +78,36 @@ export async function canLockConditions(db: Database): Promise<boolean> {
   }
 }
 
-/**
- * Takes the locks of a write with conditions. Statements after that see what earlier holders have stored, because each sees what is committed when it begins.
- */
-export async function lockConditions(
-  executor: Executor,
-  conditions: readonly ConditionalPut[],
-  entries: readonly WriteEntry[],
-): Promise<void> {
-  if (conditions.length > 0) await takeLocks(executor, conditionLocks(conditions, entries))
+/** A write with conditions. */
+interface ConditionalWrite {
+  readonly conditions: readonly ConditionalPut[]
+  readonly entries: readonly WriteEntry[]
+  /** Returns the last versions of the entries' ids and locks them, after `locking`. */
+  readonly lockedVersions: (locking?: Sql) => Promise<readonly VersionBefore[]>
 }
 
 /**
- * Checks the conditions of a write, once its resources are locked.
+ * Takes the locks of a write and checks its conditions. Only statements after that one see what earlier holders have stored. So a resource that one of
+ * them has created is found by a condition, but is missing among the versions, which are then read again.
  *
  * @throws {OperationError} `version-conflict` if a condition does not hold.
  */
-export async function checkConditions(
+export async function checkedVersions(
   executor: Executor,
-  conditions: readonly ConditionalPut[],
-  before: readonly VersionBefore[],
-): Promise<void> {
+  { conditions, entries, lockedVersions }: ConditionalWrite,
+): Promise<readonly VersionBefore[]> {
+  const locked = await lockedVersions(lockingSql(conditionLocks(conditions, entries)))
+  const found: { readonly put: ConditionalPut; readonly matches: readonly string[] }[] = []
   for (const put of conditions) {
     const { items } = await searchPage(executor, { type: put.type, where: put.where, limit: MATCHES_OF_PUT })
-    const isCurrent = before.some(({ type, id, current }) => current && type === put.type && id === put.id)
-    checkOnlyMatch(put, { matches: items.map(({ id }) => id), isCurrent })
+    found.push({ put, matches: items.map(({ id }) => id) })
   }
+  const isNew = found.some(({ put, matches }) => matches.includes(put.id) && !isCurrent(put, locked))
+  const before = isNew ? await lockedVersions() : locked
+  for (const { put, matches } of found) checkOnlyMatch(put, { matches, isCurrent: isCurrent(put, before) })
+  return before
+}
+
+function isCurrent(put: ConditionalPut, before: readonly VersionBefore[]): boolean {
+  return before.some(({ type, id, current }) => current && type === put.type && id === put.id)
 }

@@ -1,7 +1,7 @@
 import { conditionalPuts } from 'fhir-ops/internal/storage'
 import { CONTAINED_PARAM, DEFINITION_PARAM, isDefinitionEntry, type WriteEntry, type WriteResult } from 'fhir-ops/storage'
 import type { Database, Executor } from '../database/database.js'
-import { checkConditions, lockConditions } from './conditional-writes.js'
+import { checkedVersions } from './conditional-writes.js'
 import { columnNames, insertRows, unnested, ENTRIES, entryRows, type Column } from './entry-rows.js'
 import { revise } from './revision.js'
 import { numberAt, textAt, prepared, sql, type Row, type Sql } from '../database/sql.js'
@@ -26,9 +26,9 @@ export async function writeEntries(
   const addresses = addressesOf(entries)
   const conditions = conditionalPuts(entries)
   return db.transaction(async (executor) => {
-    await lockConditions(executor, conditions, entries)
-    const before = await lockedVersions(executor, addresses)
-    await checkConditions(executor, conditions, before)
+    const locked = (locking?: Sql): Promise<readonly VersionBefore[]> => lockedVersions(executor, addresses, locking)
+    const before =
+      conditions.length === 0 ? await locked() : await checkedVersions(executor, { conditions, entries, lockedVersions: locked })
     const { results, changes, passed } = writePlan(entries, before, now)
     if (history) await keepVersions(executor, { changes, passed })
     const replacesDefinitions = await applyChanges(executor, changes)
@@ -40,11 +40,18 @@ export async function writeEntries(
 /**
  * Returns the last versions and locks them until the transaction ends. An id that does not exist cannot be locked: inserting it fails if another
  * transaction has inserted it.
+ *
+ * @param locking Query for other locks, which are taken before.
  */
-async function lockedVersions(executor: Executor, addresses: readonly Address[]): Promise<readonly VersionBefore[]> {
-  const lock = sql`SELECT r.type, r.id, r.version, r.updated, r.text IS NOT NULL AS current
-    FROM ${addressRows(addresses)} JOIN fhir_resource r ON r.type = w.type AND r.id = w.id ORDER BY r.type, r.id FOR UPDATE OF r`
-  return (await executor.rows(prepared('lock', lock))).map(versionOf)
+async function lockedVersions(executor: Executor, addresses: readonly Address[], locking?: Sql): Promise<readonly VersionBefore[]> {
+  const rowsLocked = (condition: Sql): Sql => sql`SELECT r.type, r.id, r.version, r.updated, r.text IS NOT NULL AS current
+    FROM ${addressRows(addresses)} JOIN fhir_resource r ON r.type = w.type AND r.id = w.id WHERE ${condition} ORDER BY r.type, r.id FOR UPDATE OF r`
+  // The condition is evaluated once, before any row is read.
+  const statement =
+    locking === undefined
+      ? prepared('lock', rowsLocked(sql`TRUE`))
+      : prepared('lock conditions', sql`WITH taken AS MATERIALIZED (${locking}) ${rowsLocked(sql`(SELECT count(lock) FROM taken) >= 0`)}`)
+  return (await executor.rows(statement)).map(versionOf)
 }
 
 async function keepVersions(executor: Executor, { changes, passed }: Pick<WritePlan, 'changes' | 'passed'>): Promise<void> {
