@@ -114,6 +114,26 @@ export const conditionalWritePromises: readonly StoragePromise[] = [
     },
   },
   {
+    promise: 'of concurrent puts of two types that meet each other’s conditions by references, one succeeds',
+    check: async ({ storage }) => {
+      const ofFemale: Condition = { kind: 'refersTo', param: 'subject', query: byGender('female') }
+      const weighed: Condition = { kind: 'referredBy', param: 'subject', query: { type: 'Observation', where: entry('code', 'weight') } }
+      for (let round = 0; round < 5; round++) {
+        await storage.write([
+          patient('a', 'male'),
+          patient('b', 'male'),
+          observation('x', 'a', 'weight'),
+          { op: 'delete', type: 'Observation', id: 'o' },
+        ])
+        const writes = [
+          storage.write([{ ...patient('a', 'female'), ifOnlyMatch: weighed }]),
+          storage.write([{ ...observation('o', 'b', 'weight'), ifOnlyMatch: ofFemale }]),
+        ]
+        expect(await successes(writes)).toBe(1)
+      }
+    },
+  },
+  {
     promise: 'concurrent puts that do not meet each other’s conditions all succeed',
     check: async ({ storage }) => {
       const writes = Array.from({ length: 10 }, (_, n) =>

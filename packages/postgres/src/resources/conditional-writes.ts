@@ -22,11 +22,11 @@ const MOST_LOCKS = 100
 function conditionLocks(conditions: readonly ConditionalPut[], entries: readonly WriteEntry[]): ConditionLocks {
   const puts = entries.filter((entry) => entry.op === 'put')
   const types = puts.map(({ type }) => type)
-  const alone = conditions.map(({ type, where }) => keyOf(type, exactValue(where)))
+  const alone = conditions.flatMap(({ type, where }) => [keyOf(type, exactValue(where)), ...keysFollowed(where)])
   const shared = [...types, ...puts.flatMap((put) => put.entries.map((entry) => keyOf(put.type, entry)))]
   const locks = { alone: distinct(alone), shared: without(alone, shared) }
   if (locks.alone.length + locks.shared.length <= MOST_LOCKS) return locks
-  const whole = conditions.map(({ type }) => type)
+  const whole = alone.map(typeOf)
   return { alone: distinct(whole), shared: without(whole, types) }
 }
 
@@ -40,6 +40,32 @@ function without(keys: readonly string[], others: readonly string[]): readonly s
 
 function keyOf(type: string, entry: Pick<IndexEntry, 'param' | 'value'> | undefined): string {
   return entry?.value === undefined ? type : `${type}?${entry.param}=${entry.value}`
+}
+
+/** The type of a key; the name of a type has no question mark. */
+function typeOf(key: string): string {
+  return key.split('?', 1)[0] ?? key
+}
+
+/**
+ * Returns keys for the resources to which a condition follows references. A write that removes a value from one of them can only end a match, unless the
+ * condition is negated.
+ */
+function keysFollowed(where: Condition, isNegated = false): readonly string[] {
+  switch (where.kind) {
+    case 'and':
+    case 'or':
+      return where.conditions.flatMap((part) => keysFollowed(part, isNegated))
+    case 'not':
+      return keysFollowed(where.condition, true)
+    case 'refersTo':
+    case 'referredBy': {
+      const { type, where: followed } = where.query
+      return [keyOf(type, isNegated ? undefined : exactValue(followed)), ...keysFollowed(followed, isNegated)]
+    }
+    default:
+      return []
+  }
 }
 
 /** Returns a value that every match has among its index entries. */
