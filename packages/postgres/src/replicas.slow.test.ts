@@ -101,7 +101,7 @@ describe.skipIf(standby === undefined)('reading from a standby (needs PostgreSQL
     expect(answered.at(-1)).toBe('trying')
   })
 
-  it('ends where the standby becomes a primary of its own', { timeout: 60_000 }, async () => {
+  it('ends where the standby becomes a primary of its own', { timeout: 300_000 }, async () => {
     const other = await followerOf(primary)
     onTestFinished(() => other.remove())
     const { open, seen } = await freshWorld({}, other)

@@ -150,6 +150,10 @@ function callsOver(ctx: OperationContext, { patients, draws }: { readonly patien
     { name: 'count: a code', run: async () => count('Observation', ['code', code()]) },
     { name: 'count: a code and a year', run: async () => count('Observation', ['code', code()], ['date', `${2016 + draws.below(9)}`]) },
     {
+      name: 'count: a status (90 % of all) and a year',
+      run: async () => count('Observation', ['status', 'final'], ['date', `${2016 + draws.below(9)}`]),
+    },
+    {
       name: 'count: a quantity above a number (half of all)',
       run: async () => count('Observation', ['value-quantity', `gt${90 + draws.below(20)}`]),
     },
