@@ -1,6 +1,7 @@
 import { r4 } from '@fhir-ops/r4'
 import { createContext } from 'fhir-ops/context'
 import { evaluateMeasure, toMeasureReport } from 'fhir-ops/evaluate'
+import type { JsonObject } from 'fhir-ops/internal/json'
 import { memoryStorage } from 'fhir-ops/memory'
 import { validate } from 'fhir-ops/validate'
 import type { MeasureReport } from 'fhir/r4.js'
@@ -29,8 +30,8 @@ const weights = quantities.map((valueQuantity, index) => ({
 const concept = (code: string): object => ({ coding: [{ code }] })
 const criteria = (expression: string): object => ({ criteria: { language: 'text/cql-identifier', expression } })
 
-/** The report of a cohort of one patient, in which a definition is a stratifier and supplemental data. */
-async function report(text: string): Promise<MeasureReport> {
+/** The report of a cohort, by default of one patient, in which a definition is a stratifier and supplemental data. */
+async function report(text: string, people?: readonly JsonObject[]): Promise<MeasureReport> {
   const library = {
     resourceType: 'Library',
     id: 'values',
@@ -51,9 +52,11 @@ async function report(text: string): Promise<MeasureReport> {
     group: [{ population, stratifier: [{ code: { text: 'v' }, ...criteria('V') }] }],
     supplementalData: [{ code: { text: 'v' }, ...criteria('V') }],
   }
-  const storage = memoryStorage([library, measure, { resourceType: 'Patient', id: 'p' }, ...weights], { indexer: release.indexer })
+  const storage = memoryStorage([library, measure, ...(people ?? [{ resourceType: 'Patient', id: 'p' }]), ...weights], {
+    indexer: release.indexer,
+  })
   const ctx = createContext({ ...release, types, storage })
-  const asked = { measure: 'm', periodStart: '2020', periodEnd: '2020', subject: 'Patient/p' }
+  const asked = { measure: 'm', periodStart: '2020', periodEnd: '2020', ...(people === undefined && { subject: 'Patient/p' }) }
   return toMeasureReport(await evaluateMeasure(ctx, asked, { languages: [cqlLanguage({ translator })] }))
 }
 
@@ -78,6 +81,22 @@ describe('values in a report', () => {
   ])('%s names the stratum %s', async (text, name) => {
     const { group } = await report(text)
     expect(group?.[0]?.stratifier?.[0]?.stratum?.map(({ value }) => value)).toEqual([{ text: name }])
+  })
+
+  it('with the same code are one stratum, with the display and the text that the first subject has', async () => {
+    const married = (id: string, display: string): JsonObject => ({
+      resourceType: 'Patient',
+      id,
+      maritalStatus: { coding: [{ system: 'http://x/marital', code: 'S', display }], text: display },
+    })
+    const { group, contained } = await report('Patient.maritalStatus', [
+      married('b', 'Never Married'),
+      married('a', 'S'),
+      married('c', 'Single'),
+    ])
+    const value = { coding: [{ system: 'http://x/marital', code: 'S', display: 'S' }], text: 'S' }
+    expect(group?.[0]?.stratifier?.[0]?.stratum).toMatchObject([{ value, population: [{ count: 3 }] }])
+    expect(contained).toMatchObject([{ code: value, valueInteger: 3 }])
   })
 
   it.each(["1.50 'mg'", '3 years', WEIGHT, "''", '{ 1, 2 }', "Concept { codes: { Code { code: 'a' } } }"])(

@@ -18,7 +18,7 @@ import { referenceOf } from './items.js'
 import type { Prepared } from './prepare.js'
 import { subjectResult, type CompiledGroup } from './subject-result.js'
 import type { CompiledCriterion } from './criterion.js'
-import { stratumValueOf } from './values.js'
+import { stratumKey, stratumValueOf } from './values.js'
 
 /** A compiled Measure with the totals to which subjects are added. */
 export interface MeasureWork {
@@ -120,7 +120,7 @@ export function addAlike({ groups }: MeasureWork, { results }: Contribution, sub
 
 /** Supplemental data or a risk adjustment factor, with the total of its values for subjects. */
 export interface EvaluatedSupplement {
-  /** The values of one subject, by their JSON. */
+  /** The values of one subject, by `stratumKey`. */
   valuesOf(evaluation: Evaluation): ReadonlyMap<string, StratumValue>
   add(subject: string, values: ReadonlyMap<string, StratumValue>): void
   sum(): readonly SumOfValue[]
@@ -146,7 +146,8 @@ export function evaluatedSupplement(
         if (item === null) continue
         if (!isFhir(item) || item.type.kind !== 'resource') {
           const made = stratumValueOf(item, { model, offset }) ?? { concept: { text: literalText(item) } }
-          own.set(JSON.stringify(made), made)
+          const key = stratumKey(made)
+          own.set(key, own.get(key) ?? made)
         } else if (individual) resources.add(referenceOf(item))
       }
       return own

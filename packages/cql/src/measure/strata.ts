@@ -6,7 +6,7 @@ import { isFhir, isList, type FhirElement, type Value } from '../values/value.js
 import { valueFor, type CompiledCriterion } from './criterion.js'
 import { keyOf, keyOfSubject, referenceOf, truthOf, type Items } from './items.js'
 import type { Prepared } from './prepare.js'
-import { stratumValueOf } from './values.js'
+import { stratumKey, stratumValueOf } from './values.js'
 
 /** A stratifier with compiled criteria. */
 export interface CompiledStratifier {
@@ -61,7 +61,7 @@ function strataByValues({ criteria }: CompiledStratifier, { members, sets, group
   const strata = new Map<string, { values: readonly StratumValue[]; members: Set<string> }>()
   for (const [key, item] of all)
     for (const values of combinations(criteria, item, { evaluation, group })) {
-      const name = JSON.stringify(values.map(({ concept }) => concept))
+      const name = JSON.stringify(values.map(({ concept }) => stratumKey({ concept })))
       const known = strata.get(name) ?? { values, members: new Set<string>() }
       known.members.add(key)
       strata.set(name, known)

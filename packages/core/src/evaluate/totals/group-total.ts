@@ -52,7 +52,7 @@ export interface GroupTotal {
 }
 
 interface OpenStratum {
-  readonly values: readonly StratumValue[] | undefined
+  values: readonly StratumValue[] | undefined
   readonly totals: PopulationTotals
   first: FirstSubject
 }
@@ -73,7 +73,8 @@ export function groupTotal(group: GroupPlan, memberships: readonly Membership[],
   const scored = ({ observations }: PopulationTotals): ObservedScore => observedScore({ group, memberships, observations, convert })
   const stratum = (index: number, { key, values, first }: Pick<SumOfStratum, 'first' | 'key' | 'values'>): PopulationTotals => {
     const known = strata[index]?.get(key) ?? { values, totals: noTotals(group), first }
-    if (isBefore(first, known.first)) known.first = first
+    // Values with the same key may have other displays: the first subject decides, in whatever order subjects are added.
+    if (isBefore(first, known.first)) Object.assign(known, { first, values })
     strata[index]?.set(key, known)
     return known.totals
   }

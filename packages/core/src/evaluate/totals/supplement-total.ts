@@ -18,8 +18,9 @@ export function supplementTotal(): SupplementTotal {
   const values = new Map<string, SumOfValue>()
   const addOne = ({ key, value, count, first }: SumOfValue): void => {
     const known = values.get(key)
-    const earlier = known === undefined || isBefore(first, known.first) ? first : known.first
-    values.set(key, { key, value: known?.value ?? value, count: (known?.count ?? 0) + count, first: earlier })
+    // Values with the same key may have other displays: the first subject decides, in whatever order subjects are added.
+    const earliest = known === undefined || isBefore(first, known.first) ? { value, first } : { value: known.value, first: known.first }
+    values.set(key, { key, ...earliest, count: (known?.count ?? 0) + count })
   }
   return {
     add: (subject, own) => {
