@@ -52,7 +52,7 @@ export async function planWithSupplements(
   valueSet: ValueSetDefinition,
   options: ScopeOptions = {},
 ): Promise<PlanInScope & { readonly supplements: readonly string[] }> {
-  const supplements = [...(options.supplements ?? []), ...demandedSupplements(valueSet.resource)]
+  const supplements = [...new Set([...(options.supplements ?? []), ...demandedSupplements(valueSet.resource)])]
   const scope = await terminologyScope(ctx, { ...options, supplements })
   const plan = await makePlan(scope, valueSet)
   const imported = withImports(plan).flatMap((other) => demandedSupplements(other.valueSet.resource))

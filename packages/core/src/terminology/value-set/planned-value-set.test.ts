@@ -70,6 +70,15 @@ describe('a supplement that an imported value set requires', () => {
     expect(explanation?.steps.filter(({ kind }) => kind === 'supplement').map(({ definition }) => definition)).toEqual([cs('more')])
   })
 
+  it('may be named very often', async () => {
+    const again = {
+      ...RED,
+      extension: Array.from({ length: 40_000 }, (_, i) => ({ ...REQUIRES, valueCanonical: cs(i < 20_000 ? 'more' : 'further') })),
+    }
+    const ctx = contextOf(LIVING, MORE, { ...MORE, url: cs('further') }, again, OVER)
+    expect(await codesIn(ctx, vs('over'))).toEqual(['cat'])
+  })
+
   it('must exist', async () => {
     await expect(codesIn(contextOf(LIVING, RED, OVER), vs('over'))).rejects.toMatchObject({ code: 'content-not-found' })
   })
