@@ -78,7 +78,7 @@ module.exports = {
   options: {
     doNotFollow: { path: 'node_modules' },
     exclude: { path: '(^|/)(dist|node_modules)/' },
-    tsConfig: { fileName: 'tsconfig.json' },
+    webpackConfig: { fileName: 'scripts/source-resolution.mjs' },
     tsPreCompilationDeps: true,
     enhancedResolveOptions: {
       exportsFields: ['exports'],
