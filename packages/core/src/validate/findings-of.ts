@@ -103,6 +103,7 @@ function walk(ctx: OperationContext, source: JsonSource, parts: WalkParts): Awai
     convertUnit: ctx.convertUnit ?? convertUnit,
     numberText: source.numberText,
     policy: input.policy,
+    isAsked: input.profiles.length > 0,
     checksTypes: true,
     rules,
     plans,

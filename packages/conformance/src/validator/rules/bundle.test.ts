@@ -382,11 +382,17 @@ test('what a document or message refers to beside is noted, each once: Bundle_BU
 
 test.each([
   ['urn:uuid:1f0e6ab7-0d3c-4b8b-9d3e-0a6f0d9b2c11', true],
-  ['http://b.org/fhir/Organization/o', true],
+  ['http://b.org/fhir/Organization/o', false],
+  ['Organization/p', true],
   ['http://b.org/fhir/Organization/other', false],
   ['Organization/o', false],
 ])('what may be meant for an entry of answers and histories is noted: Bundle_BUNDLE_Not_Local, %s', async (reference, isNoted) => {
-  const entry = [at(patient('a', { managingOrganization: { reference } })), at({ resourceType: 'Organization', id: 'o', name: 'x' })]
+  const elsewhere = { fullUrl: 'http://b.org/fhir/Organization/p', resource: { resourceType: 'Organization', id: 'p', name: 'x' } }
+  const entry = [
+    at(patient('a', { managingOrganization: { reference } })),
+    at({ resourceType: 'Organization', id: 'o', name: 'x' }),
+    elsewhere,
+  ]
   const said = isNoted ? ['warning bundle-reference-open Bundle.entry[0].resource.managingOrganization'] : []
   for (const type of ['history', 'batch-response', 'transaction-response', 'collection'])
     expect(await findingsOf(bundle(type, entry), [], /^bundle-reference/)).toEqual(said)

@@ -1,4 +1,9 @@
+import { createContext, forRequest } from 'fhir-ops/context'
 import type { JsonObject } from 'fhir-ops/internal/json'
+import { memoryStorage } from 'fhir-ops/memory'
+import { validate } from 'fhir-ops/validate'
+import { expect, test } from 'vitest'
+import { r4 } from '@fhir-ops/r4'
 import { messageTests } from './findings-of.js'
 import { profileOn } from './profile-on.js'
 
@@ -71,3 +76,69 @@ const OUTDATED = ['warning|business-rule concept-outdated Observation.method.cod
 add('to a list that says nothing of the code', [], observation(method('a')), [system, listing, toList])
 add('to a list where the code is deprecated: CONCEPT_DEPRECATED_IN_VALUESET', OUTDATED, observation(method('b')), [system, listing, toList])
 add('to a list where the code is withdrawn', OUTDATED, observation(method('c')), [system, listing, toList])
+
+const ctx = createContext({ storage: memoryStorage(), ...r4() })
+const OWN = 'http://a.org/ValueSet/own'
+const REST = 'http://a.org/ValueSet/rest'
+const listed = (url: string, ...codes: readonly string[]): JsonObject => ({
+  ...listing,
+  url,
+  compose: { include: [{ system: system.url, concept: codes.map((code) => ({ code })) }] },
+})
+const own = [system, listed(OWN, 'a'), listed(REST, 'b', 'c')]
+
+/** Severities of what is said of the category of a Condition in a profile that binds it with a strength. */
+async function ofCategory(strength: string, code: string, profiles: readonly string[], base?: JsonObject): Promise<readonly string[]> {
+  const bindsCategory = profileOn('Condition', P, [
+    { id: 'Condition.category', path: 'Condition.category', binding: { strength, valueSet: OWN } },
+  ])
+  const profile = base === undefined ? bindsCategory : { ...bindsCategory, baseDefinition: BASE }
+  const { findings } = await validate(forRequest(ctx, { resources: [...own, profile, ...(base === undefined ? [] : [base])] }), {
+    resource: {
+      resourceType: 'Condition',
+      ...(profiles.length === 0 && { meta: { profile: [P] } }),
+      subject: { display: 'x' },
+      category: [{ coding: [{ system: system.url, code }] }],
+    },
+    ...(profiles.length > 0 && { profiles }),
+  })
+  return findings
+    .filter(({ kind }) => kind === 'code-not-in-value-set')
+    .map(({ severity, text }) => `${severity} ${/\((\S+?)[|)]/.exec(text)?.[1]}`)
+}
+
+const CATEGORIES = 'warning http://hl7.org/fhir/ValueSet/condition-category'
+
+test.each([
+  ['required', 'a', [], []],
+  ['extensible', 'a', [], []],
+  ['preferred', 'a', [], [CATEGORIES]],
+  ['example', 'a', [], [CATEGORIES]],
+  ['extensible', 'c', [], [CATEGORIES, `warning ${OWN}`]],
+  ['extensible', 'a', [P], []],
+  ['preferred', 'a', [P], []],
+  ['example', 'a', [P], []],
+  ['preferred', 'c', [P], [`information ${OWN}`]],
+  ['required', 'c', [P], [`error ${OWN}`]],
+])(
+  'what a profile binds replaces a weaker binding of the type, if it is asked for or a concept conforms: %s %s %j',
+  async (strength, code, profiles, said) => {
+    expect(await ofCategory(strength, code, profiles)).toEqual(said)
+  },
+)
+
+test.each([
+  ['extensible', 'extensible', 'a', []],
+  ['extensible', 'preferred', 'a', []],
+  ['preferred', 'preferred', 'a', []],
+  ['extensible', 'extensible', 'b', [`warning ${OWN}`]],
+  ['required', 'extensible', 'a', [`error ${REST}`]],
+])(
+  'what a profile binds replaces a binding of the profile that it builds on, unless that is required: %s by %s, %s',
+  async (before, strength, code, said) => {
+    const on = profileOn('Condition', BASE, [
+      { id: 'Condition.category', path: 'Condition.category', binding: { strength: before, valueSet: REST } },
+    ])
+    expect(await ofCategory(strength, code, [P], on)).toEqual(said)
+  },
+)

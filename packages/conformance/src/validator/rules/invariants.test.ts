@@ -118,3 +118,25 @@ test.each<readonly [path: string, said: readonly string[]]>([
   expect(eld.map(({ severity, text }) => `${severity} ${text.slice(0, 6)}`)).toEqual(said)
   for (const { expression } of eld) expect(expression).toBe('StructureDefinition.differential.element[0]')
 })
+
+const DETAILS = 'name.exists() or telecom.exists() or address.exists() or organization.exists()'
+const NAMED = 'name.exists()'
+
+test.each([
+  ['that of the type made a warning', { gender: 'female' }, DETAILS, ['pat-1 warning'], ['error']],
+  ['a warning before an error', { telecom: [{ value: '1' }] }, NAMED, ['k warning', 'l error'], ['warning', 'error']],
+  ['an error twice', { telecom: [{ value: '1' }] }, NAMED, ['k error', 'k error'], ['error']],
+  ['an error made a warning', { telecom: [{ value: '1' }] }, NAMED, ['k error', 'k warning'], ['error']],
+  ['a warning made an error', { telecom: [{ value: '1' }] }, NAMED, ['k warning', 'k error'], ['error']],
+])('an expression with a key is as severe as the strictest: %s', async (_, contact, expression, constraints, said) => {
+  const constraint = constraints.map((one) => {
+    const [key, severity] = one.split(' ')
+    return { key, severity, human: 'x', expression }
+  })
+  const profile = profileOn('Patient', PROFILE, [{ path: 'Patient.contact', constraint }])
+  const patient = { resourceType: 'Patient', contact: [contact] }
+  const { findings } = await validate(forRequest(ctx, { resources: [profile] }), { resource: patient, profiles: [PROFILE] })
+  expect(
+    findings.filter(({ kind, expression }) => kind === 'invariant' && expression === 'Patient.contact[0]').map(({ severity }) => severity),
+  ).toEqual(said)
+})

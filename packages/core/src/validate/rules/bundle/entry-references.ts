@@ -138,7 +138,7 @@ function reportNeeded(check: BundleCheck, node: FhirNode, target: string): void 
 function noteElsewhere(check: BundleCheck, target: string): void {
   const { run, bundle, type } = check
   if (type !== 'document' && type !== 'message') return
-  const other = ABSOLUTE.test(target) ? '' : hint(check, target)
+  const other = hint(check, target)
   const text = `Can't find ${quoted(target)} in the bundle${other}.`
   run.findings.report(BUNDLE_REFERENCE_MISSING, bundle, { text, ...(other === '' && { severity: 'information', code: 'not-found' }) })
 }
@@ -206,14 +206,18 @@ function otherTypeOf({ index }: BundleCheck, { fullUrl }: BundleEntry, target: s
   return `${quoted(target)} means the entry 'urn:uuid:${id}', which is a ${entry.resource.type.name}.`
 }
 
-function warningOn({ index }: BundleCheck, target: string): string | undefined {
+function warningOn(check: BundleCheck, target: string): string | undefined {
   if (target.startsWith('urn:')) return `Can't find ${quoted(target)} in the bundle, and URNs cannot be resolved elsewhere.`
-  const address = addressOf(target)
-  if (address === undefined || !index.byAddress.has(address)) return undefined
-  return `There is an entry with ${address}, but ${quoted(target)} does not resolve to it, because its fullUrl is different.`
+  const address = mistaken(check, target)
+  return address && `There is an entry with ${address}, but ${quoted(target)} does not resolve to it, because its fullUrl is different.`
 }
 
-function hint({ index }: BundleCheck, target: string): string {
-  const address = addressOf(target)
-  return address !== undefined && index.byAddress.has(address) ? `; an entry has this type and id, but another fullUrl` : ''
+function hint(check: BundleCheck, target: string): string {
+  return mistaken(check, target) === undefined ? '' : `; an entry has this type and id, but another fullUrl`
+}
+
+/** The type and id of an entry that a relative reference may be meant for, although it leads elsewhere. An absolute one says where it leads. */
+function mistaken({ index }: BundleCheck, target: string): string | undefined {
+  const address = ABSOLUTE.test(target) ? undefined : addressOf(target)
+  return address !== undefined && index.byAddress.has(address) ? address : undefined
 }

@@ -3,6 +3,7 @@ import { PENDING, type FhirNode, type Pending } from '../../../fhirpath/index.js
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
 import type { CodeList, GivenCode } from '../../run/definitions.js'
 import { INHERITED, rulesWithin, type BindingRule, type ElementRule } from '../../run/element-rule.js'
+import { rootsOf } from '../../run/profile-roots.js'
 import type { Run } from '../../run/run.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { baseElement } from '../structure-definition/base-element.js'
@@ -55,6 +56,44 @@ export function boundLists(run: Run, rules: readonly ElementRule[]): readonly Co
       return list === undefined || list === PENDING ? [] : [list]
     }),
   )
+}
+
+/**
+ * The bindings of an element that are not replaced. A binding of a profile replaces the weaker ones of the profiles that it builds on. It replaces those of
+ * the type if the profile was asked for, or if a concept conforms to it; a resource that claims a profile claims its type, too.
+ */
+export function inForce(
+  run: Run,
+  node: FhirNode,
+  { bound, codes }: { readonly bound: readonly BoundRule[]; readonly codes: readonly GivenCode[] },
+): readonly BoundRule[] {
+  const own = bound.filter(({ rule }) => !rule.isBase)
+  if (own.length === 0 || bound.length === 1) return bound
+  const replacesType =
+    (run.isAsked && isInRoot(run, node)) || (node.type.name === 'CodeableConcept' && own.some((one) => isMet(run, one, codes)))
+  return bound.filter(({ binding, rule }) => {
+    if (binding.strength === 'required') return true
+    return rule.isBase ? !replacesType : !own.some((other) => buildsOn(run, other.rule.profile, rule.profile))
+  })
+}
+
+function isMet(run: Run, { binding, rule }: BoundRule, codes: readonly GivenCode[]): boolean {
+  const list = binding.strength === 'extensible' ? boundList(run, rule, binding.valueSet) : undefined
+  return list !== undefined && list !== PENDING && codes.some((code) => list.has(code) === 'in')
+}
+
+/** Whether a node is in no resource but the validated one. */
+function isInRoot({ root }: Run, node: FhirNode): boolean {
+  let holder = node
+  while (holder.type.kind !== 'resource' && holder.parent !== undefined) holder = holder.parent
+  return holder.value === root.value
+}
+
+/** Whether a profile gets rules from another, which is one of those that it builds on. */
+function buildsOn(run: Run, profile: string, other: string): boolean {
+  if (profile === other) return false
+  const found = run.definitions.profile(profile)
+  return found !== undefined && found !== PENDING && rootsOf(run, found).some((root) => root.profile === other)
 }
 
 /** The codes of a node whose type can be bound; a primitive code has no system. */

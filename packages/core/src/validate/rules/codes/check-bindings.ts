@@ -14,6 +14,7 @@ import {
   boundLists,
   codesOf,
   fromProfile,
+  inForce,
   shownCode,
   type BoundRule,
   type ListedCodes,
@@ -138,7 +139,8 @@ function checkFor(rules: readonly ElementRule[]): NodeCheck {
     if (node.type.kind === 'primitive' && !CODED_PRIMITIVES.has(node.type.name)) return
     const codes = codesOf(node)
     if (node.type.name === 'CodeableConcept' && isObject(node.value)) run.indexes.boundLists.set(node.value, () => boundLists(run, rules))
-    for (const one of codes.length > 0 && required.length > 0 ? required : strongest) checkBinding(run, node, { ...one, codes })
+    const applied = codes.length > 0 && required.length > 0 ? required : inForce(run, node, { bound: strongest, codes })
+    for (const one of applied) checkBinding(run, node, { ...one, codes })
   }
 }
 

@@ -56,14 +56,20 @@ function isLeftOut(run: Run, { isBestPractice }: ConstraintRule): boolean {
   return isBestPractice && run.policy.bestPractice === 'off'
 }
 
-/** Creates the check of the rules' invariants on nodes of a type. Each expression is checked once, however many profiles repeat it. */
+/**
+ * Creates the check of the rules' invariants on nodes of a type. A constraint is checked once, however many profiles repeat it; it is as severe as the
+ * strictest of them, because a profile cannot relax what it builds on.
+ */
 function checkFor(rules: readonly ElementRule[], type: TypeDefinition): NodeCheck {
-  const seen = new Set<string>()
-  const once = rules.flatMap((rule) => {
-    const own = rule.constraints.filter(({ expression }) => !seen.has(expression))
-    for (const { expression } of own) seen.add(expression)
-    return own.map((constraint) => ({ constraint, rule }))
-  })
+  const strictest = new Map<string, Invariant>()
+  for (const rule of rules) {
+    for (const constraint of rule.constraints) {
+      const key = `${constraint.key} ${constraint.expression}`
+      const known = strictest.get(key)
+      if (known === undefined || strictness(known.constraint) < strictness(constraint)) strictest.set(key, { constraint, rule })
+    }
+  }
+  const once = [...strictest.values()]
   const all = once.map((one, index): PlannedConstraint => ({
     ...one,
     index,
@@ -86,6 +92,11 @@ function checkFor(rules: readonly ElementRule[], type: TypeDefinition): NodeChec
       else evaluate(run, node, one)
     }
   }
+}
+
+function strictness({ severity, isBestPractice }: ConstraintRule): number {
+  if (isBestPractice) return 0
+  return severity === 'error' ? 2 : 1
 }
 
 function jsonOf({ value, type }: FhirNode): JsonObject | undefined {
