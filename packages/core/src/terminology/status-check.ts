@@ -23,14 +23,20 @@ export interface Stated {
 /**
  * Returns the notes on a value set and on the code systems and value sets that it uses, each once. A draft may use drafts, and an experimental
  * definition other experimental ones.
+ *
+ * @param counts Whether the status of an imported value set is to be noted.
  */
-export function statusNotes(plan: ValueSetPlan, providers: readonly CodeSystemProvider[]): readonly StatusNote[] {
+export function statusNotes(
+  plan: ValueSetPlan,
+  providers: readonly CodeSystemProvider[],
+  counts: (other: ValueSetPlan, status: StatusNote['status']) => boolean = () => true,
+): readonly StatusNote[] {
   const notes = withImports(plan).flatMap(({ valueSet, includes, excludes, imported }) => {
     const urls = new Set([...includes, ...excludes].flatMap(({ family }) => family?.url ?? []))
     const systems = providers.filter(({ header }) => urls.has(header.url))
     return [
       ...systems.flatMap(({ header }) => systemNote(header, valueSet)),
-      ...[...imported].flatMap((other) => valueSetNote(other.valueSet, valueSet)),
+      ...[...imported].flatMap((other) => valueSetNote(other.valueSet, valueSet).filter(({ status }) => counts(other, status))),
     ]
   })
   const all = [...valueSetNote(plan.valueSet, plan.valueSet), ...notes]

@@ -6,6 +6,14 @@ const FHIRPATH = 'https://hl7.org/fhirpath/N1'
 /** Decisions on probes of values, Bundles, forms, invariants and discriminators that were made in series. */
 export const DECIDED_OF_SERIES: readonly ProbeDecision[] = [
   {
+    probes: /^replaced n1: slice\/openAtEnd\//,
+    why: `[slicing.rules](${R4}/elementdefinition-definitions.html#ElementDefinition.slicing.rules) openAtEnd: what is in no slice comes after the slices.`,
+  },
+  {
+    probes: /^replaced n2: chain\/required\//,
+    why: `[A required binding](${R4}/profiling.html#binding-strength) cannot be relaxed: a profile that builds on it may leave out codes, and add none.`,
+  },
+  {
     probes: /^discriminators d7: choice\/string\/slice\//,
     why: `[closed](${R4}/elementdefinition-definitions.html#ElementDefinition.slicing.rules): nothing but what is in the slices is allowed.`,
   },

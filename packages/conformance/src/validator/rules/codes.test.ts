@@ -103,6 +103,39 @@ describe('codings', () => {
     expect(await findingsOf(resource, [own, valueSet], /^(terminology|code)-/)).toEqual(said)
   })
 
+  test.each<readonly [what: string, imported: JsonObject, strength: string, code: string, isNoted: boolean]>([
+    ['searched first', { status: 'retired' }, 'required', 'b', true],
+    ['not searched, as the code was found before', { status: 'retired' }, 'required', 'a', false],
+    ['of a draft', { status: 'draft' }, 'required', 'b', false],
+    ['of an experiment', { experimental: true }, 'extensible', 'b', false],
+    ['that is deprecated', { extension: [deprecated] }, 'extensible', 'b', true],
+    ['that gives examples', { status: 'retired' }, 'example', 'b', false],
+  ])('the status of an imported value set %s', async (_, stated, strength, code, isNoted) => {
+    const system = { ...codeSystem({}), url: 'http://codes.test/ab', concept: [{ code: 'a' }, { code: 'b' }] }
+    const listing = (name: string, include: JsonObject): JsonObject => ({
+      resourceType: 'ValueSet',
+      url: `http://codes.test/${name}`,
+      status: 'active',
+      compose: { include: [include] },
+    })
+    const one = listing('one', { system: system.url, concept: [{ code: 'a' }] })
+    const other = { ...listing('other', { system: system.url }), ...stated }
+    const both = { ...one, url: 'http://codes.test/both', compose: { include: [{ valueSet: [one['url']] }, { valueSet: [other['url']] }] } }
+    const element = [{ path: 'Observation.method', binding: { strength, valueSet: both.url } }]
+    const profile = { ...basicProfile({}), url: 'http://codes.test/o', type: 'Observation', differential: { element } }
+    const observation = {
+      resourceType: 'Observation',
+      meta: { profile: [profile.url] },
+      status: 'final',
+      code: { text: 'x' },
+      method: { coding: [{ system: system.url, code }] },
+    }
+    const definitions = [{ ...profile, baseDefinition: 'http://hl7.org/fhir/StructureDefinition/Observation' }, system, one, other, both]
+    expect(await findingsOf(observation, definitions, /^terminology-/)).toEqual(
+      isNoted ? ['information terminology-status Observation.method'] : [],
+    )
+  })
+
   test.each([
     ['required', ['error code-not-in-value-set Basic.code']],
     ['maximum', ['error code-not-in-value-set Basic.code']],

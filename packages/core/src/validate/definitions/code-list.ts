@@ -12,7 +12,6 @@ import {
   type CodeSystemProvider,
   type ListedCode,
   type PlanInScope,
-  type StatusNote,
   type ValueSetDefinition,
   type ValueSetPlan,
 } from '../../terminology/index.js'
@@ -100,7 +99,7 @@ export function codeListOf(found: FoundValueSet): CodeList {
       if (isUndecided || isQuestionable(doubts, { code, system })) return 'questionable'
       return verdict === 'out' ? 'out' : 'fine'
     }),
-    notes: keptNotes(plan),
+    notes: notesIn(searched),
     versions: (system) => ({
       known: providersOf(plan, system).flatMap(({ header }) => header.version ?? []),
       areStated: partsOf(plan, system).every(({ definition }) => definition.version !== undefined),
@@ -148,18 +147,37 @@ function isQuestionable({ lacking, outdated, systemsOf, outOfUse }: Doubts, give
 }
 
 const KEPT_CODES = 1_000
-const KEPT_NOTES = 50
 
-function keptNotes(plan: ValueSetPlan): CodeList['notes'] {
-  const notes = new Map<string, readonly StatusNote[]>()
-  return (system) => {
-    const known = notes.get(system)
-    if (known !== undefined) return known
-    const made = statusNotes(plan, providersOf(plan, system))
-    if (notes.size >= KEPT_NOTES) notes.clear()
-    notes.set(system, made)
-    return made
-  }
+/** Of the value sets that it imports, those out of use are noted that are searched before the code is found. */
+function notesIn(searched: Searched): CodeList['notes'] {
+  const { plan } = searched
+  const find = keptByCode((code, system = '') => {
+    const reached = new Set<ValueSetPlan>()
+    search(searched, { code, system, reached })
+    return statusNotes(
+      plan,
+      providersOf(plan, system),
+      (other, status) => reached.has(other) && status !== 'draft' && status !== 'experimental',
+    )
+  })
+  return ({ code, system }) => find(code, system)
+}
+
+/** Adds the imports that are searched for a code, and returns whether it was found. */
+function search(
+  searched: Searched,
+  asked: { readonly code: string; readonly system: string; readonly reached: Set<ValueSetPlan> },
+): boolean {
+  return searched.plan.includes.some(({ imports, family, definition, filters }) => {
+    const isListed = definition.concepts === undefined ? filters.length === 0 : definition.listed(asked.code) !== undefined
+    const isOfSystem = family === undefined || (family.url === asked.system && isListed)
+    const isInAll = imports.every((plan) => {
+      const inner = { ...searched, plan }
+      if (!asked.reached.has(plan)) search(inner, { ...asked, reached: asked.reached.add(plan) })
+      return verdictIn(inner, asked.system, asked) === 'in'
+    })
+    return isOfSystem && isInAll
+  })
 }
 
 function isNamedIn(fromRequest: RequestDefinitions, codeSystems: readonly string[], valueSets: readonly string[]): boolean {

@@ -18,7 +18,7 @@ export interface Run {
   /** A number as it was written, when JavaScript would write it differently. */
   readonly numberText: (parent: object, key: string | number) => string | undefined
   readonly policy: RunPolicy
-  /** True when the call asks for profiles, in place of the type of the resource. */
+  /** True when the call asks for profiles; without them, it asks for the type of the resource. */
   readonly isAsked: boolean
   /** False when only the rules of profiles are applied, because another walk over the same nodes applies those of FHIR's own types. */
   readonly checksTypes: boolean

@@ -1,10 +1,11 @@
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
-import { isObject, type JsonObject } from '../../../json/index.js'
+import { isObject, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
 import { systemNotes, type StatusNote } from '../../../terminology/index.js'
+import type { GivenCode } from '../../run/definitions.js'
 import type { ElementRule } from '../../run/element-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import type { Run, NodeRule } from '../../run/run.js'
-import { boundList, codesOf } from './bound-codes.js'
+import { boundList } from './bound-codes.js'
 
 const TERMINOLOGY_STATUS: FindingDefinition = defineFinding(
   'terminology-status',
@@ -28,10 +29,10 @@ export const outdatedValueSetRule: NodeRule = {
   finds: [TERMINOLOGY_STATUS],
   when: ({ rules }) => {
     const stated = rules.filter(isOfProfile)
-    return stated.length === 0 ? undefined : (_, run) => outdatedLists(run, stated).length > 0
+    return stated.length === 0 ? undefined : (value, run) => outdatedLists(run, stated, value).length > 0
   },
   check: (run, node, rules) => {
-    for (const note of outdatedLists(run, rules.filter(isOfProfile))) report(run, node, note)
+    for (const note of outdatedLists(run, rules.filter(isOfProfile), node.value)) report(run, node, note)
   },
 }
 
@@ -41,8 +42,8 @@ function isOfProfile({ isBase, bindings }: ElementRule): boolean {
 
 /** Whether there is a note on the system of a Coding, or on one of those in a CodeableConcept. */
 function hasNotes(run: Run, value: JsonObject, rules: readonly ElementRule[]): boolean {
-  const { coding, system } = value
-  if (typeof system === 'string' && system !== '' && notesOn(run, system, rules).length > 0) return true
+  const { coding } = value
+  if (notesOn(run, rules, { code: stringAt(value, 'code') ?? '', system: stringAt(value, 'system') }).length > 0) return true
   if (Array.isArray(coding)) for (const one of coding) if (isObject(one) && hasNotes(run, one, rules)) return true
   return false
 }
@@ -50,10 +51,14 @@ function hasNotes(run: Run, value: JsonObject, rules: readonly ElementRule[]): b
 /** Reports the code systems of an element, or value sets that it is bound to, that are drafts, experimental or outdated. */
 function checkStatus(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
   if (node.parent?.type.name === 'CodeableConcept') return
-  const systems = new Set(codesOf(node).flatMap(({ system }) => (system === undefined || system === '' ? [] : [system])))
-  for (const system of systems) {
-    for (const note of notesOn(run, system, rules)) report(run, node, note)
-  }
+  const { value, type } = node
+  if (!isObject(value)) return
+  const codings = type.name === 'CodeableConcept' ? objectsAt(value, 'coding') : [value]
+  const notes = codings.flatMap((coding) =>
+    notesOn(run, rules, { code: stringAt(coding, 'code') ?? '', system: stringAt(coding, 'system') }),
+  )
+  const once = new Map(notes.map((note) => [`${note.status} ${note.canonical}`, note]))
+  for (const note of once.values()) report(run, node, note)
 }
 
 function report(run: Run, node: FhirNode, { status, type, canonical }: StatusNote): void {
@@ -61,11 +66,12 @@ function report(run: Run, node: FhirNode, { status, type, canonical }: StatusNot
 }
 
 /** The outdated value sets to which profiles bind a primitive code. Drafts and experimental ones are not reported, because profiles may try them out. */
-function outdatedLists(run: Run, rules: readonly ElementRule[]): readonly StatusNote[] {
+function outdatedLists(run: Run, rules: readonly ElementRule[], value: unknown): readonly StatusNote[] {
   return rules.flatMap((rule) =>
     rule.bindings.flatMap(({ valueSet }) => {
       const list = boundList(run, rule, valueSet)
-      const notes = list === undefined || list === PENDING ? NONE : list.notes(NO_SYSTEM)
+      const notes =
+        list === undefined || list === PENDING ? NONE : list.notes({ code: typeof value === 'string' ? value : '', system: NO_SYSTEM })
       return notes.filter(({ status, type }) => type === 'ValueSet' && status !== 'draft' && status !== 'experimental')
     }),
   )
@@ -81,16 +87,20 @@ const STATUSES: Readonly<Record<StatusNote['status'], string>> = {
   retired: 'retired',
 }
 
-/** A draft value set may use draft systems, so the notes of the bound value sets count, if there are any. */
-function notesOn(run: Run, system: string, rules: readonly ElementRule[]): readonly StatusNote[] {
+/**
+ * A draft value set may use draft systems, so the notes of the bound value sets count, if there are any. A value set that only gives examples is not one that
+ * the code has to be in, so its own status does not matter.
+ */
+function notesOn(run: Run, rules: readonly ElementRule[], { code, system = '' }: GivenCode): readonly StatusNote[] {
+  if (system === '') return NONE
   let notes: readonly StatusNote[] = NONE
   let isBound = false
   for (const rule of rules) {
-    for (const { valueSet } of rule.bindings) {
+    for (const { valueSet, strength } of rule.bindings) {
       isBound = true
       const list = boundList(run, rule, valueSet)
-      const own = list === undefined || list === PENDING ? NONE : list.notes(system)
-      if (own.length > 0) notes = [...notes, ...own]
+      const own = list === undefined || list === PENDING ? NONE : list.notes({ code, system })
+      if (own.length > 0) notes = [...notes, ...own.filter(({ type }) => type === 'CodeSystem' || strength !== 'example')]
     }
   }
   if (!isBound) notes = notesOnSystem(run, system)
