@@ -1,6 +1,7 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { blockWith, outsideProject, run, type OutsideProject } from './outside-project.js'
@@ -37,16 +38,35 @@ describe.skipIf(tools === undefined)('recipes of the docs, in a project of someb
 
     test('answers in the server that `next build` makes, and type-checks there', async () => {
       run(process.execPath, [next, 'build'], project.dir)
-      await answersIn('start')
+      await answersIn([next, 'start', ...AT_A_FREE_PORT])
     })
 
-    test('answers in `next dev`', () => answersIn('dev'))
+    test('answers in the folder that `output: standalone` makes, wherever it is', async () => {
+      writeFileSync(join(project.dir, 'next.config.mjs'), blockWith('docs/handler.md', 'outputFileTracingIncludes'))
+      run(process.execPath, [next, 'build'], project.dir)
+      const elsewhere = join(project.dir, 'tarballs/standalone')
+      cpSync(join(project.dir, '.next/standalone'), elsewhere, { recursive: true, verbatimSymlinks: true })
+      await answersIn([join(elsewhere, 'server.js')], { PORT: String(await freePort()), HOSTNAME: '127.0.0.1' })
+    })
+
+    test('answers in `next dev`', () => answersIn([next, 'dev', ...AT_A_FREE_PORT]))
   })
 })
 
-/** Calls the server that Next.js starts, with a query, bodies, and every method. */
-async function answersIn(command: 'start' | 'dev'): Promise<void> {
-  const server = spawn(process.execPath, [next, command, '--port', '0', '--hostname', '127.0.0.1'], { cwd: project.dir })
+const AT_A_FREE_PORT = ['--port', '0', '--hostname', '127.0.0.1'] as const
+
+/** The server of a standalone folder takes port 0 for none. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  return port
+}
+
+/** Calls the server of Next.js that a program starts, with a query, bodies, and every method. */
+async function answersIn(program: readonly string[], variables: Readonly<Record<string, string>> = {}): Promise<void> {
+  const server = spawn(process.execPath, [...program], { cwd: project.dir, env: { ...process.env, ...variables } })
   const ended = once(server, 'exit')
   try {
     const base = `${await localAddress(server)}/fhir/R4`

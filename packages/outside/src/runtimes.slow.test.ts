@@ -61,6 +61,8 @@ beforeAll(() => {
     join(project.dir, 'readme.js'),
     readmeExample().replace('console.log(total, contains)', 'console.log(total, JSON.stringify(contains))'),
   )
+  writeFileSync(join(project.dir, 'required.js'), "import { r4 } from '@fhir-ops/r4'\nr4()\n")
+  writeFileSync(join(project.dir, 'loaded.js'), "import { loadR4 } from '@fhir-ops/r4'\nvoid loadR4()\n")
 })
 afterAll(() => project.remove())
 
@@ -77,10 +79,10 @@ test('the command runs where it is installed', () => {
 })
 
 /** Bundles a program for Node as esbuild does by default, so that the program and what is left out each have their own copy of `fhir-ops`. */
-async function bundled(example: string, external: readonly string[]): Promise<string> {
-  const outfile = join(project.dir, 'bundles', `${example}-${external.length}.mjs`)
+async function bundled(example: string, external: readonly string[], format: 'esm' | 'cjs' = 'esm'): Promise<string> {
+  const outfile = join(project.dir, 'bundles', `${example}-${external.length}.${format === 'esm' ? 'mjs' : 'cjs'}`)
   const entryPoints = [join(project.dir, `${example}.js`)]
-  await build({ entryPoints, outfile, external: [...external], bundle: true, platform: 'node', format: 'esm', logLevel: 'silent' })
+  await build({ entryPoints, outfile, external: [...external], bundle: true, platform: 'node', format, logLevel: 'silent' })
   return outfile
 }
 
@@ -90,10 +92,12 @@ test.each(Object.keys(EXPECTED))('a bundle of %s runs, without the packages that
 })
 
 test.each([
-  ['readme', '@fhir-ops/r4'],
-  ['sqlite', '@fhir-ops/sqlite'],
-])('a bundle of %s with %s in it says what to do', async (example, name) => {
-  const file = await bundled(example, [])
+  ['readme', '@fhir-ops/r4', 'esm'],
+  ['sqlite', '@fhir-ops/sqlite', 'esm'],
+  ['required', '@fhir-ops/r4', 'cjs'],
+  ['loaded', '@fhir-ops/r4', 'cjs'],
+] as const)('a bundle of %s with %s in it says what to do (%s)', async (example, name, format) => {
+  const file = await bundled(example, [], format)
   const words = `The files of ${name} are not next to its code. Leave the package out of the bundle`
   expect(() => run(process.execPath, [file], project.dir)).toThrow(words)
 })

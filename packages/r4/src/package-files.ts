@@ -45,9 +45,9 @@ function opened<T>(name: string, open: (address: URL) => T): T {
   }
 }
 
-/** True if `r4` can read its files here: the module itself is a file, and there is a file system. */
+/** True if `r4` reads its files here: the module itself is a file, or part of a bundle in CommonJS, which has no address; and there is a file system. */
 export function hasPackageFiles(): boolean {
-  return HERE.startsWith('file:') && fileSystem() !== undefined
+  return /^(?:file:|undefined$)/.test(HERE) && fileSystem() !== undefined
 }
 
 const OLDEST: readonly [number, number] = [22, 13]

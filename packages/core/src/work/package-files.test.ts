@@ -17,6 +17,7 @@ test('a thread has arguments of its own only where Yarn keeps packages in archiv
 
 test.each([
   ['ENOENT', "ENOENT: no such file or directory, open '/x/tables.json'", /not next to its code/],
+  ['ERR_INVALID_URL', 'Invalid URL', /Leave the package out of the bundle/],
   ['ENOENT', 'ENOENT: process.cwd failed with error no such file or directory, uv_cwd', /current folder of the process was removed/],
   ['ERR_WORKER_INIT_FAILED', 'Worker initialization failure: EMFILE', /too many open files/],
   ['ERR_INVALID_PACKAGE_CONFIG', 'Cannot read package config /x/package.json: too many open files.', /too many open files/],

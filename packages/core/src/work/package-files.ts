@@ -10,7 +10,8 @@ export function packageFileProblem(error: unknown, packageName: string): string 
   if (error.message.includes('uv_cwd'))
     return 'The current folder of the process was removed, so it can start no thread: start it in another folder.'
   if (/\bE[MN]FILE\b|too many open files/.test(error.message)) return 'The process, or the system, has too many open files (ulimit -n).'
-  if (error.code !== 'ENOENT' && error.code !== 'MODULE_NOT_FOUND') return undefined
+  // A bundle in CommonJS has no `import.meta.url`.
+  if (!['ENOENT', 'MODULE_NOT_FOUND', 'ERR_INVALID_URL'].includes(String(error.code))) return undefined
   return `The files of ${packageName} are not next to its code. Leave the package out of the bundle, as an external one; in a clone, build it.`
 }
 
