@@ -69,7 +69,7 @@ describe('a population that is kept over PostgreSQL while another process writes
         putOf({ resourceType: 'Patient', id: `p${n}`, gender: 'female', birthDate: '1980-01-01' }),
       )
       await other.storage.write([...[library(TEXT), valueSet(['a']), ...MEASURES].map(putOf), ...people])
-      const languages = await languagesOf(1_000_000)
+      const languages = languagesOf(1_000_000)
       const read: number[] = []
       const evaluate = async (): Promise<void> => {
         await evaluateMeasure(contextOver(storage), { measure: 'Measure/proportion', ...PERIOD }, { languages })
