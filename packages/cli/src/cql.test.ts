@@ -116,7 +116,17 @@ describe('fhir-ops cql', () => {
 
   it.each([
     ['a definition', ['--define', 'Nope'], "Library Main has no definition 'Nope'. [parameter-value at --define]"],
+    [
+      'a misspelt definition',
+      ['--define', 'visit'],
+      "Library Main has no definition 'visit'. Did you mean 'Visits'? [parameter-value at --define]",
+    ],
     ['a parameter', ['--parameter', 'Nope=1'], "The library has no parameter 'Nope'. [parameter-invalid at --parameter]"],
+    [
+      'a misspelt parameter',
+      ['--parameter', 'factor=1'],
+      "The library has no parameter 'factor'. Did you mean 'Factor'? [parameter-invalid at --parameter]",
+    ],
   ])('%s that a file does not have is named with its option', async (_, args, message) => {
     expect(await command(join(folder, 'main.cql'), ...args)).toMatchObject({ status: 2, err: `error: ${message}` })
   })

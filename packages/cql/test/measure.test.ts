@@ -833,6 +833,10 @@ describe('what is refused', () => {
     await expect(report(definition)).rejects.toMatchObject({ code })
   })
 
+  it('a misspelt definition, with the one that it may mean', async () => {
+    await expect(report(cohort('women'))).rejects.toThrow(/has no definition 'women'\. Did you mean 'Women'\?/)
+  })
+
   it('names of definitions without a library, at the place of the library', async () => {
     const named = measure('cohort', [population('initial-population', 'Women')], { library: [] })
     await expect(report(named)).rejects.toMatchObject({ expression: ['Measure.library'] })

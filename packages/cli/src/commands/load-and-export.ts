@@ -7,7 +7,7 @@ import { Command, InvalidArgumentError } from 'commander'
 import { OperationError } from 'fhir-ops/errors'
 import { isResourceType, allMatches, type Condition, type Storage } from 'fhir-ops/storage'
 import { resourceTypes } from 'fhir-ops/internal/storage'
-import { didYouMean, nearest } from 'fhir-ops/internal/text'
+import { withNearest } from 'fhir-ops/internal/text'
 import { openEngine, withEngine, type Engine } from '../engine.js'
 import { Exit, type Io, counted } from '../io.js'
 import { load, type LoadOptions, type LoadSummary, loadReports } from '../load/loader.js'
@@ -131,10 +131,7 @@ async function exportFrom({ storage, type: types = resourceTypes(), since, out }
 }
 
 function resourceType(text: string, before: readonly string[] = []): readonly string[] {
-  if (!isResourceType(text))
-    throw new InvalidArgumentError(
-      `It must be a resource type of R4, or Bot. ${didYouMean(nearest(text, resourceTypes())) ?? ''}`.trimEnd(),
-    )
+  if (!isResourceType(text)) throw new InvalidArgumentError(withNearest('It must be a resource type of R4, or Bot.', text, resourceTypes()))
   return [...before, text]
 }
 

@@ -5,7 +5,7 @@ import { ownCopy, type JsonObject } from '../json/index.js'
 import { TYPE_URL } from '../validate/run/element-rule.js'
 import { profileRef, startMaking, type Making, type Unexpressed } from './making.js'
 import { profileSchema, typeSchema } from './type-schema.js'
-import { didYouMean, nearest } from '../text/nearest.js'
+import { withNearest } from '../text/nearest.js'
 
 /** The input of `jsonSchema`. */
 export interface JsonSchemaInput {
@@ -54,8 +54,8 @@ export async function jsonSchema(ctx: OperationContext, input: JsonSchemaInput):
 
 function notFound(url: string, { model }: Making): OperationError {
   const types = Array.from(model.names()).filter((name) => !name.includes('.'))
-  const sentences = [`There is no StructureDefinition or type ${quoted(url)}.`, didYouMean(nearest(url, types)) ?? []].flat()
-  return new OperationError('profile-not-found', sentences.join(' '), {
+  const problem = withNearest(`There is no StructureDefinition or type ${quoted(url)}.`, url, types)
+  return new OperationError('profile-not-found', problem, {
     expression: ['url'],
     missing: { kind: 'StructureDefinition', name: url },
   })

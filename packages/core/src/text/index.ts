@@ -1,4 +1,4 @@
-export { distancesFrom, didYouMean, nearest, otherCase } from './nearest.js'
+export { distancesFrom, didYouMean, nearest, otherCase, withNearest } from './nearest.js'
 export { bodyStream, chunksOf } from './body-stream.js'
 export { fold, foldLetters } from './fold.js'
 export { withBlanks } from './form-text.js'

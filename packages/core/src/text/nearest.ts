@@ -39,6 +39,11 @@ export function didYouMean(suggestions: readonly string[]): string | undefined {
   return suggestions.length === 0 ? undefined : `Did you mean ${suggestions.map(quoted).join(' or ')}?`
 }
 
+/** A sentence about a word that is unknown, and then which of the known ones it may mean, if there are such. */
+export function withNearest(sentence: string, word: string, known: Iterable<string>): string {
+  return [sentence, didYouMean(nearest(word, known)) ?? []].flat().join(' ')
+}
+
 /**
  * Returns a function that computes the distance of other words from one word: the number of letters to insert, drop, replace or swap with their
  * neighbour (optimal string alignment).

@@ -3,6 +3,7 @@ import type { Criterion } from 'fhir-ops/internal/evaluate'
 import { compileFhirPath, PENDING, rootNode, type Item, type TypeModel } from 'fhir-ops/fhirpath'
 import { isDecimal, isNode, isQuantity, isTemporal, textOfValue } from 'fhir-ops/internal/fhirpath'
 import { quoted } from 'fhir-ops/internal/errors'
+import { withNearest } from 'fhir-ops/internal/text'
 import type { Evaluation } from '../compile/compiler.js'
 import { definitionsNamed, libraryIn } from '../elm/library.js'
 import { nodeAt, nodesAt, type ElmNode } from '../elm/node.js'
@@ -67,14 +68,16 @@ export function compiledCriterion(criterion: Criterion, prepared: Prepared): Com
 }
 
 function unknownDefinition({ place, path, expression }: Criterion, { libraries }: Prepared): OperationError {
-  const ids = libraries.map(({ id }) => id)
-  return new OperationError(
-    'definition-not-found',
-    ids.length === 0
-      ? `${place} is the name of a definition, while the Measure names no library.`
-      : `${place}: ${ids.map((id) => `library ${id}`).join(' and ')} ${ids.length === 1 ? 'has' : 'have'} no definition ${quoted(expression)}.`,
-    { expression: [ids.length === 0 ? 'Measure.library' : `${path}.criteria.expression`] },
-  )
+  if (libraries.length === 0)
+    return new OperationError('definition-not-found', `${place} is the name of a definition, while the Measure names no library.`, {
+      expression: ['Measure.library'],
+    })
+  const owners = libraries.map(({ id }) => `library ${id}`).join(' and ')
+  const problem = `${place}: ${owners} ${libraries.length === 1 ? 'has' : 'have'} no definition ${quoted(expression)}.`
+  const known = libraries.flatMap(({ names }) => names)
+  return new OperationError('definition-not-found', withNearest(problem, expression, known), {
+    expression: [`${path}.criteria.expression`],
+  })
 }
 
 /** Checks that a function is not of resources of another type than those that are counted; its value for these would be null. */

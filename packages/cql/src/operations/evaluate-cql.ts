@@ -4,6 +4,7 @@ import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
 import { manifestOf, pinnedVersions, subjectLinks } from 'fhir-ops/internal/evaluate'
 import { isMap, ownCopy } from 'fhir-ops/internal/json'
+import { withNearest } from 'fhir-ops/internal/text'
 import type { Evaluation, EvaluationMessage, NodeTrace, RetrieveRequest } from '../compile/compiler.js'
 import { explainDefinitions } from '../explain/explain-definitions.js'
 import { RETRIEVED_PROFILES, type RetrievedProfiles } from '../data/profiles.js'
@@ -252,8 +253,10 @@ function includeLine({ resource, called }: IncludedLibrary): string {
 function checkedParameters(loaded: LoadedLibrary, given: ReadonlyMap<string, Value> | undefined): ReadonlyMap<string, Value> {
   const declared = declaredParameters(loaded)
   for (const name of given?.keys() ?? [])
-    if (!declared.has(name))
-      throw new OperationError('parameter-invalid', `The library has no parameter ${quoted(name)}.`, { expression: ['parameters'] })
+    if (!declared.has(name)) {
+      const problem = withNearest(`The library has no parameter ${quoted(name)}.`, name, declared)
+      throw new OperationError('parameter-invalid', problem, { expression: ['parameters'] })
+    }
   return given ?? new Map()
 }
 
@@ -265,14 +268,10 @@ async function definitionsOf(ctx: OperationContext, library: CqlLibrary, input: 
     const turn = pace.step()
     if (turn !== undefined) await turn
     const definition = library.definition(name)
-    if (definition === undefined)
-      throw new OperationError(
-        'parameter-value',
-        `${library.id === '' ? 'The library' : `Library ${library.id}`} has no definition ${quoted(name)}.`,
-        {
-          expression: ['expression'],
-        },
-      )
+    if (definition === undefined) {
+      const problem = `${library.id === '' ? 'The library' : `Library ${library.id}`} has no definition ${quoted(name)}.`
+      throw new OperationError('parameter-value', withNearest(problem, name, library.names), { expression: ['expression'] })
+    }
     const isSubject = name === definition.context
     if ((definition.isPublic && !isSubject) || input.definitions !== undefined) definitions.push(definition)
   }
