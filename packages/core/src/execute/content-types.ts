@@ -2,6 +2,7 @@ import { isHl7Message, parseHl7 } from '../hl7v2/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import { textMap, uniquePairs } from './bot-function.js'
 import { isObject, stringAt } from '../json/index.js'
+import { isResourceType } from '../storage/index.js'
 
 /** Parses JSON text, or throws. It is the host's strict parser, so that all bodies have the same parser. */
 export type ParseJson = (text: string) => unknown
@@ -84,14 +85,16 @@ const fhirJson: BotContentType = {
     const value = parseJson(body)
     if (!isObject(value)) throw new OperationError('body-structure', 'The body must be a JSON object.')
     if (Object.hasOwn(value, 'resourceType') && !isResource(value))
-      throw new OperationError('body-structure', 'The resourceType must be the name of a resource type.', { expression: ['resourceType'] })
+      throw new OperationError('body-structure', 'The resourceType must be a type of FHIR R4. Send other objects as application/json.', {
+        expression: ['resourceType'],
+      })
     return value
   },
   write: (value, json = JSON.stringify) => (isResource(value) ? json(value) : undefined),
 }
 
 function isResource(value: unknown): boolean {
-  return isObject(value) && /^[A-Za-z]{1,64}$/.test(stringAt(value, 'resourceType') ?? '')
+  return isObject(value) && isResourceType(stringAt(value, 'resourceType') ?? '')
 }
 
 /** `application/json`: an object as input, any JSON value as output. */

@@ -214,6 +214,7 @@ describe('the answer', () => {
     ['a date', new Date(0), 'application/json', '"1970-01-01T00:00:00.000Z"'],
     ['a promise', Promise.resolve('x'), 'text/plain', 'x'],
     ['a resourceType that is none', { resourceType: '<x>' }, 'application/json', '{"resourceType":"<x>"}'],
+    ['a resourceType that FHIR lacks', { resourceType: 'Nonsense' }, 'application/json', '{"resourceType":"Nonsense"}'],
   ])('of %s has its type', async (_, value, mediaType, body) => {
     const answer = await running(() => value).call()
     expect(answer).toMatchObject({ status: 200, content: { mediaType, text: body } })

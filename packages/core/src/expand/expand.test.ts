@@ -349,6 +349,15 @@ describe('versions', () => {
 })
 
 describe('a value set', () => {
+  it('that is retired is expanded if there is no other, and the expansion says so', async () => {
+    const retired = valueSet('retired', { include: [{ system: cs('living') }] }, { version: '1', status: 'retired' })
+    const { total, parameters } = await expand(contextOf(LIVING, retired), { url: vs('retired') })
+    expect([total, parameters.filter(({ name }) => name === 'warning-retired').map(({ value }) => value)]).toEqual([
+      6,
+      [`${vs('retired')}|1`],
+    ])
+  })
+
   it('is all codes of a code system that names it', async () => {
     const named = contextOf(codeSystem('named', [{ code: 'x' }], { valueSet: vs('named') }))
     expect(shape((await expand(named, { url: vs('named') })).contains)).toBe('x')
