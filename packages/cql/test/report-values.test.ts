@@ -84,15 +84,15 @@ describe('values in a report', () => {
   })
 
   it('with the same code are one stratum, with the display and the text that the first subject has', async () => {
-    const married = (id: string, display: string): JsonObject => ({
+    const married = (id: string, display: string, times = 1): JsonObject => ({
       resourceType: 'Patient',
       id,
-      maritalStatus: { coding: [{ system: 'http://x/marital', code: 'S', display }], text: display },
+      maritalStatus: { coding: Array.from({ length: times }, () => ({ system: 'http://x/marital', code: 'S', display })), text: display },
     })
     const { group, contained } = await report('Patient.maritalStatus', [
       married('b', 'Never Married'),
       married('a', 'S'),
-      married('c', 'Single'),
+      married('c', 'Single', 2),
     ])
     const value = { coding: [{ system: 'http://x/marital', code: 'S', display: 'S' }], text: 'S' }
     expect(group?.[0]?.stratifier?.[0]?.stratum).toMatchObject([{ value, population: [{ count: 3 }] }])

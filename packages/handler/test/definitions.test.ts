@@ -251,6 +251,7 @@ it.each([
   ['(ConceptMap.source as uri) | ConceptMap.target.as(uri)', ['source', 'target']],
   ["ConceptMap.url.where(%resource.status = 'draft')", ['ConceptMap', 'url', 'where', 'resource', 'status', 'draft']],
   ['ConceptMap.where(status.exists()).url', ['ConceptMap', 'where', 'status', 'exists', 'url']],
+  ['ConceptMap.name.combine(title)', ['ConceptMap', 'name', 'combine', 'title']],
   ['ConceptMap.group.descendants()', undefined],
   ['ConceptMap.children()', undefined],
 ])('a parameter of the expression %s leads to the members %j of a head', (expression, names) => {

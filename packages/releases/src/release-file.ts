@@ -30,13 +30,14 @@ export async function releaseFiles(path: string): Promise<readonly ReleaseFile[]
 }
 
 /**
- * Finds the version of a release in the name of its archive or folder, or else of the nearest folder around it, so that a folder inside the release,
- * `.` and names that end in a slash are fine too.
+ * Finds the version of a release in the name of its archive or folder, or else of the nearest folder around it that is named for the product, so that a
+ * folder inside the release, `.` and names that end in a slash are fine too.
  *
  * @param pattern Its first group is the version.
  */
-export function versionInPath(path: string, pattern: RegExp): string | undefined {
-  const names = resolve(path).split(sep).toReversed()
+export function versionInPath(path: string, pattern: RegExp, product: RegExp): string | undefined {
+  const [own = '', ...around] = resolve(path).split(sep).toReversed()
+  const names = [own, ...around.filter((name) => product.test(name))]
   return names.map((name) => pattern.exec(name)?.[1]).find((version) => version !== undefined)
 }
 

@@ -134,6 +134,36 @@ export const conditionalWritePromises: readonly StoragePromise[] = [
     },
   },
   {
+    promise: 'of concurrent writes of which each deletes what keeps the other’s condition from being met, one succeeds',
+    check: async ({ storage }) => {
+      const without = (gender: string, type: string): Condition => {
+        const referred: Condition = { kind: 'referredBy', param: 'subject', query: { type, where: EVERYTHING } }
+        return { kind: 'and', conditions: [byGender(gender).where, { kind: 'not', condition: referred }] }
+      }
+      for (let round = 0; round < 5; round++) {
+        await storage.write([
+          patient('a', 'female'),
+          patient('b', 'male'),
+          observation('o', 'a'),
+          indexed('i', { param: 'subject', system: 'Patient', value: 'b' }),
+          { op: 'delete', type: 'Patient', id: 'x' },
+          { op: 'delete', type: 'Patient', id: 'y' },
+        ])
+        const writes = [
+          storage.write([
+            { op: 'delete', type: 'Basic', id: 'i' },
+            { ...patient('x', 'other'), ifOnlyMatch: without('female', 'Observation') },
+          ]),
+          storage.write([
+            { op: 'delete', type: 'Observation', id: 'o' },
+            { ...patient('y', 'other'), ifOnlyMatch: without('male', 'Basic') },
+          ]),
+        ]
+        expect(await successes(writes)).toBe(1)
+      }
+    },
+  },
+  {
     promise: 'concurrent puts that do not meet each other’s conditions all succeed',
     check: async ({ storage }) => {
       const writes = Array.from({ length: 10 }, (_, n) =>

@@ -109,11 +109,12 @@ it.each([`${release}/`, join(release, 'rrf'), `${release}/rrf/..`])(
 
 it.each([
   ['a name with another date', 'RxNorm_20251103', undefined, [], 'parameter-required'],
+  ['a name without date in a folder that is named for a day', join('12012024', 'RxNorm_full'), undefined, [], 'parameter-required'],
   ['a name without date', 'rxnorm', undefined, [], 'parameter-required'],
   ['a folder without concepts', 'RxNorm_01012025', undefined, [], 'definition-invalid'],
   ['a row that lacks columns', 'short', '01012025', ['11|ENG|'], 'definition-invalid'],
 ])('%s is refused', async (_, name, version, lines, code) => {
-  mkdirSync(join(folder, name))
+  mkdirSync(join(folder, name), { recursive: true })
   if (lines.length > 0) writeFileSync(join(folder, name, 'RXNCONSO.RRF'), lines.join('\n'))
   await expect(importRxnorm(memoryConceptStore(), join(folder, name), { release: version, progress })).rejects.toMatchObject({ code })
 })

@@ -72,7 +72,7 @@ export interface CompareResult extends Explained {
  *
  * @returns `indeterminate` when the codes of a value set cannot be determined: an unknown code system, a grammar, a fragment, an unknown filter.
  * @throws {OperationError} `parameter-required` for a value set that is not named, `parameter-invalid` for one that is named twice; `not-found` for a
- *   value set that does not exist; `content-not-found` for a supplement that does not exist.
+ *   value set that does not exist; `content-not-found` for a supplement that one of the two requires and that does not exist.
  * @see https://build.fhir.org/ig/HL7/fhir-tx-ecosystem-ig/compare.html
  */
 export function compare(ctx: OperationContext, input: CompareInput): Promise<CompareResult> {
@@ -91,6 +91,7 @@ async function compared(ctx: OperationContext, input: CompareInput): Promise<Com
   ] as const
   const required = valueSets.flatMap(({ resource }) => demandedSupplements(resource))
   const silent = { ...ctx, explain: undefined }
+  // Outside of `try`: these have to exist, while one that an import requires is a reason why codes cannot be determined.
   await terminologyScope(silent, { supplements: required })
   const names = valueSets.map(nameOf).join(' and ')
   const policy = input.versionPolicy ?? 'as-needed'

@@ -16,7 +16,8 @@ import type { CompiledCriterion } from './criterion.js'
 export function stratumKey(value: StratumValue): string {
   const codings = objectsAt(value.concept, 'coding')
   if (codings.length === 0 || codings.some(({ code }) => code === undefined)) return JSON.stringify(value)
-  return JSON.stringify(codings.map(({ system = '', code }) => JSON.stringify([system, code])).toSorted())
+  const codes = new Set(codings.map(({ system = '', code }) => JSON.stringify([system, code])))
+  return JSON.stringify([...codes].toSorted())
 }
 
 const NULL_STRATUM: StratumValue = { concept: { text: 'null' } }

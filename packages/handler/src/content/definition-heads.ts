@@ -7,7 +7,7 @@ import type { JsonObject } from 'fhir-ops/internal/json'
 /** Functions of FHIRPath that find members without naming them. */
 const OF_ANY_MEMBER = ['children', 'descendants']
 /** A plain path, which leads to one member of the resource. */
-const PATH = /^[\s(]*[A-Z]\w*\.(\w+)(?:\.\w+(?:\(\w+\))?|\s+as\s+\w+)*[\s)]*$/
+const PATH = /^[\s(]*[A-Z]\w*\.(\w+)(?:\.(?:as|ofType)\(\w+\)|\.\w+|\s+as\s+\w+)*[\s)]*$/
 
 /** The search parameters of a type that find the same in a definition and in its head, by code, each with names that its expression has for members. */
 export type HeadParameters = ReadonlyMap<string, readonly string[]>

@@ -57,7 +57,7 @@ const SHAPE: InputShape = inputShape<LoincImportOptions>({ work: TEXT, progress:
 export async function importLoinc(concepts: ConceptStore, path: string, options: LoincImportOptions): Promise<LoincImport> {
   checkOptions('importLoinc', SHAPE, options)
   const { release, languages = [], progress } = options
-  const version = release ?? versionInPath(path, /loinc[_-]?([0-9]{1,2}\.[0-9]{1,2})/i)
+  const version = release ?? versionInPath(path, /loinc[_-]?([0-9]{1,2}\.[0-9]{1,2})/i, /loinc/i)
   if (version === undefined)
     throw new OperationError('parameter-required', `The name ${path} does not contain the release: give --release, a version such as 2.82.`)
   const files = await releaseFiles(path)

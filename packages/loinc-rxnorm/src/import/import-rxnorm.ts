@@ -43,7 +43,7 @@ const SHAPE: InputShape = inputShape<RxnormImportOptions>({ work: TEXT, progress
 export async function importRxnorm(concepts: ConceptStore, path: string, options: RxnormImportOptions): Promise<StoredSystem> {
   checkOptions('importRxnorm', SHAPE, options)
   const { release, progress } = options
-  const version = release ?? versionInPath(path, MONTH_DAY_YEAR)
+  const version = release ?? versionInPath(path, MONTH_DAY_YEAR, /rxnorm/i)
   if (version === undefined)
     throw new OperationError('parameter-required', `The name ${path} does not contain the release: give --release, a date as MMDDYYYY.`)
   const files = (await releaseFiles(path)).filter(isRead)

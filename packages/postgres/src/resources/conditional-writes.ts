@@ -17,11 +17,12 @@ const MOST_LOCKS = 100
 
 /**
  * Returns what a write locks so that of two writes that meet each other's conditions, the second sees what the first has stored: each value that its
- * conditions look for, alone, and each value that its resources have, together with others. Conditions that look for no particular value lock the type.
+ * conditions look for, alone, and each value that its resources have, together with others. Conditions that look for no particular value lock the type:
+ * a negated one can also be met because a resource is deleted.
  */
 function conditionLocks(conditions: readonly ConditionalPut[], entries: readonly WriteEntry[]): ConditionLocks {
   const puts = entries.filter((entry) => entry.op === 'put')
-  const types = puts.map(({ type }) => type)
+  const types = entries.map(({ type }) => type)
   const alone = conditions.flatMap(({ type, where }) => [keyOf(type, exactValue(where)), ...keysFollowed(where)])
   const shared = [...types, ...puts.flatMap((put) => put.entries.map((entry) => keyOf(put.type, entry)))]
   const locks = { alone: distinct(alone), shared: without(alone, shared) }

@@ -103,6 +103,21 @@ describe('codings', () => {
     expect(await findingsOf(resource, [own, valueSet], /^(terminology|code)-/)).toEqual(said)
   })
 
+  test.each<readonly [what: string, code: string, said: readonly string[]]>([
+    ['searched', 'female', ['information terminology-status Patient.gender']],
+    ['not searched, as the code was found before', 'male', []],
+  ])('a lone code, and the status of an imported value set %s', async (_, gender, said) => {
+    const system = 'http://hl7.org/fhir/administrative-gender'
+    const valueSet = { resourceType: 'ValueSet', url: 'http://codes.test/genders', status: 'active' }
+    const imported = { ...valueSet, url: 'http://codes.test/old', status: 'retired', compose: { include: [{ system }] } }
+    const include = [{ system, concept: [{ code: 'male' }] }, { valueSet: [imported.url] }]
+    const element = [{ path: 'Patient.gender', binding: { strength: 'required', valueSet: valueSet.url } }]
+    const profile = { ...basicProfile({}), url: 'http://codes.test/patient', type: 'Patient', differential: { element } }
+    const own = { ...profile, baseDefinition: 'http://hl7.org/fhir/StructureDefinition/Patient' }
+    const resource = { resourceType: 'Patient', meta: { profile: [profile.url] }, gender }
+    expect(await findingsOf(resource, [own, imported, { ...valueSet, compose: { include } }], /^(terminology|code)-/)).toEqual(said)
+  })
+
   test.each<readonly [what: string, imported: JsonObject, strength: string, code: string, isNoted: boolean]>([
     ['searched first', { status: 'retired' }, 'required', 'b', true],
     ['not searched, as the code was found before', { status: 'retired' }, 'required', 'a', false],

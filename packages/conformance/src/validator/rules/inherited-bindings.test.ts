@@ -142,3 +142,21 @@ test.each([
     expect(await ofCategory(strength, code, [P], on)).toEqual(said)
   },
 )
+
+test('a binding that an unrelated profile repeats stays in force', async () => {
+  const OTHER = 'http://a.org/StructureDefinition/other'
+  const path = 'Condition.category'
+  const binding = { strength: 'extensible', valueSet: REST }
+  const profiles = [
+    { ...profileOn('Condition', P, [{ id: path, path, binding: { strength: 'extensible', valueSet: OWN } }]), baseDefinition: BASE },
+    profileOn('Condition', BASE, [{ id: path, path, binding }]),
+    profileOn('Condition', OTHER, [{ id: path, path, binding }]),
+  ]
+  const { findings } = await validate(forRequest(ctx, { resources: [...own, ...profiles] }), {
+    resource: { resourceType: 'Condition', subject: { display: 'x' }, category: [{ coding: [{ system: system.url, code: 'a' }] }] },
+    profiles: [P, OTHER],
+  })
+  expect(findings.filter(({ kind }) => kind === 'code-not-in-value-set')).toMatchObject([
+    { severity: 'warning', text: expect.stringContaining(REST) as string },
+  ])
+})

@@ -36,6 +36,8 @@ export interface MembershipQuestion {
   readonly options: MembershipOptions
   /** Tests filters: a result of `filterAnswers`, or `holdsAtOnce` after `preparedFilters`. */
   readonly holds: FilterTest
+  /** Filled with the value sets that are searched. */
+  readonly reached?: Set<ValueSetPlan> | undefined
 }
 
 /**
@@ -75,7 +77,8 @@ function asked(asking: Asking, plan: ValueSetPlan): Membership {
   const done = answersOf(asking)
   const known = done.get(plan)
   if (known !== undefined) return known
-  const { code, scope } = asking
+  const { code, scope, reached } = asking
+  reached?.add(plan)
   const tried = triedIncludes(asking, plan)
   const answers = tried.map(({ answer }) => answer)
   const decisive =

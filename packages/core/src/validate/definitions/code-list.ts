@@ -12,6 +12,7 @@ import {
   type CodeSystemProvider,
   type ListedCode,
   type PlanInScope,
+  type StatusNote,
   type ValueSetDefinition,
   type ValueSetPlan,
 } from '../../terminology/index.js'
@@ -119,6 +120,8 @@ export function codeListOf(found: FoundValueSet): CodeList {
 /** A value set with the urls of the code systems that it takes codes from. */
 interface Searched extends FoundValueSet {
   readonly systems: readonly string[]
+  /** Filled with the value sets that are searched. */
+  readonly reached?: Set<ValueSetPlan>
 }
 
 type VerdictsByCode = (code: string, system: string | undefined) => Verdict
@@ -151,33 +154,23 @@ const KEPT_CODES = 1_000
 /** Of the value sets that it imports, those out of use are noted that are searched before the code is found. */
 function notesIn(searched: Searched): CodeList['notes'] {
   const { plan } = searched
-  const find = keptByCode((code, system = '') => {
-    const reached = new Set<ValueSetPlan>()
-    search(searched, { code, system, reached })
-    return statusNotes(
-      plan,
-      providersOf(plan, system),
-      (other, status) => reached.has(other) && status !== 'draft' && status !== 'experimental',
-    )
+  const notesFor = (system: string | undefined, counts: (other: ValueSetPlan) => boolean): readonly StatusNote[] =>
+    statusNotes(plan, providersOf(plan, system), (other, status) => status !== 'draft' && status !== 'experimental' && counts(other))
+  const hasImportsOutOfUse = notesFor(undefined, () => true).length > notesFor(undefined, () => false).length
+  const find = keptByCode((code, system) => {
+    const reached = hasImportsOutOfUse ? searchedFor(searched, { code, system }) : undefined
+    return notesFor(system, (other) => reached?.has(other) === true)
   })
   return ({ code, system }) => find(code, system)
 }
 
-/** Adds the imports that are searched for a code, and returns whether it was found. */
-function search(
-  searched: Searched,
-  asked: { readonly code: string; readonly system: string; readonly reached: Set<ValueSetPlan> },
-): boolean {
-  return searched.plan.includes.some(({ imports, family, definition, filters }) => {
-    const isListed = definition.concepts === undefined ? filters.length === 0 : definition.listed(asked.code) !== undefined
-    const isOfSystem = family === undefined || (family.url === asked.system && isListed)
-    const isInAll = imports.every((plan) => {
-      const inner = { ...searched, plan }
-      if (!asked.reached.has(plan)) search(inner, { ...asked, reached: asked.reached.add(plan) })
-      return verdictIn(inner, asked.system, asked) === 'in'
-    })
-    return isOfSystem && isInAll
-  })
+/** The value sets that are searched until the code is found. */
+function searchedFor(searched: Searched, { code, system }: GivenCode): ReadonlySet<ValueSetPlan> {
+  const reached = new Set<ValueSetPlan>()
+  for (const one of system === undefined ? searched.systems : [system]) {
+    if (verdictIn({ ...searched, reached }, one, { code }) === 'in') break
+  }
+  return reached
 }
 
 function isNamedIn(fromRequest: RequestDefinitions, codeSystems: readonly string[], valueSets: readonly string[]): boolean {
@@ -255,10 +248,10 @@ function verdictOf(searched: Searched, code: GivenCode): Verdict {
   return best(searched.systems.map((system) => verdictIn(searched, system, code)))
 }
 
-function verdictIn({ scope, plan }: Searched, system: string, given: GivenCode): Verdict {
+function verdictIn({ scope, plan, reached }: Searched, system: string, given: GivenCode): Verdict {
   const code = { ...given, system }
   try {
-    const { state } = membershipIn({ scope, code, options: {}, holds: holdsAtOnce }, plan)
+    const { state } = membershipIn({ scope, code, options: {}, holds: holdsAtOnce, reached }, plan)
     return state === 'unknown' ? listedVerdict(plan, code) : state
   } catch (error) {
     if (isAboutContent(error)) return 'unknown'

@@ -102,8 +102,8 @@ export interface CodeList {
   readonly isOneList: boolean
   /** A quick answer that suffices for most codes. A code without system belongs to one of the value set's code systems. */
   readonly fit: (code: string, system: string | undefined) => CodeFit
-  /** Notes on the status of the value set and of a code system that it uses: draft, experimental and the like. */
-  readonly notes: (code: GivenCode & { readonly system: string }) => readonly StatusNote[]
+  /** Notes on the status of the value set and of what it uses for a code: draft, experimental and the like. */
+  readonly notes: (code: GivenCode) => readonly StatusNote[]
   /** The versions of a code system that it takes codes from, where they have one, and whether it states all of them itself. */
   readonly versions: (system: string) => { readonly known: readonly string[]; readonly areStated: boolean }
   /** The versions of a code system, or of any when undefined, that it states and that could not be found. Codes may belong to them. */

@@ -59,8 +59,8 @@ export function boundLists(run: Run, rules: readonly ElementRule[]): readonly Co
 }
 
 /**
- * The bindings of an element that are not replaced. A binding of a profile replaces the weaker ones of the profiles that it builds on. It replaces those of
- * the type if the profile was asked for, or if a concept conforms to it; a resource that claims a profile claims its type, too.
+ * The bindings of an element that are not replaced. A binding of a profile replaces those of the profiles that it builds on. It replaces that of the type if
+ * profiles were asked for, or if a concept conforms to it; a resource that only claims a profile claims its type, too. None replaces a required one.
  */
 export function inForce(
   run: Run,

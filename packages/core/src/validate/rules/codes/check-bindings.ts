@@ -134,17 +134,18 @@ export const bindingRule: DemandRule = {
 function checkFor(rules: readonly ElementRule[]): NodeCheck {
   const bound = rules.flatMap((rule) => rule.bindings.map((binding) => ({ binding, rule })))
   const required = eachOnce(bound.filter(({ binding }) => binding.strength === 'required'))
-  const strongest = eachOnce(bound.filter(isStrongest))
+  const strongest = bound.filter(isStrongest)
   return (run, node) => {
     if (node.type.kind === 'primitive' && !CODED_PRIMITIVES.has(node.type.name)) return
     const codes = codesOf(node)
     if (node.type.name === 'CodeableConcept' && isObject(node.value)) run.indexes.boundLists.set(node.value, () => boundLists(run, rules))
-    const applied = codes.length > 0 && required.length > 0 ? required : inForce(run, node, { bound: strongest, codes })
+    const applied = codes.length > 0 && required.length > 0 ? required : eachOnce(inForce(run, node, { bound: strongest, codes }))
     for (const one of applied) checkBinding(run, node, { ...one, codes })
   }
 }
 
 function eachOnce(bound: readonly BoundRule[]): readonly BoundRule[] {
+  if (bound.length < 2) return bound
   const keys = bound.map(({ binding }) => `${binding.strength} ${binding.valueSet}`)
   return bound.filter((_, index) => keys.indexOf(keys[index] ?? '') === index)
 }

@@ -70,14 +70,11 @@ function outdatedLists(run: Run, rules: readonly ElementRule[], value: unknown):
   return rules.flatMap((rule) =>
     rule.bindings.flatMap(({ valueSet }) => {
       const list = boundList(run, rule, valueSet)
-      const notes =
-        list === undefined || list === PENDING ? NONE : list.notes({ code: typeof value === 'string' ? value : '', system: NO_SYSTEM })
+      const notes = list === undefined || list === PENDING ? NONE : list.notes({ code: typeof value === 'string' ? value : '' })
       return notes.filter(({ status, type }) => type === 'ValueSet' && status !== 'draft' && status !== 'experimental')
     }),
   )
 }
-
-const NO_SYSTEM = ''
 
 const STATUSES: Readonly<Record<StatusNote['status'], string>> = {
   draft: 'a draft',
