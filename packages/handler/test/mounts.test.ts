@@ -432,7 +432,7 @@ describe('options that cannot be', () => {
     )
     const ofContext = toKoaMiddleware(handler)
     const context = { req: message, res: response, originalUrl: '/' }
-    await expect(async () => Reflect.apply(ofContext, undefined, [context])).rejects.toThrow(
+    await expect(Reflect.apply(ofContext, undefined, [context])).rejects.toThrow(
       new TypeError(`toKoaMiddleware: the arguments ${arguments_}`),
     )
   })
