@@ -187,7 +187,8 @@ async function parameterValues(
     const { values: found, failures } = await evaluateCql(ctx, { expression }, { translator }).catch(
       namingOptions({ expression: 'parameter' }),
     )
-    for (const cause of failures.values()) throw new OperationError(cause.code, cause.message, { expression: ['parameter'], cause })
+    const [cause] = failures.values()
+    if (cause !== undefined) throw new OperationError(cause.code, cause.message, { expression: ['parameter'], cause })
     values.set(name.trim(), found.get('return') ?? null)
   }
   return values.size === 0 ? undefined : values

@@ -1,7 +1,7 @@
 import { OperationError, quoted } from '../errors/index.js'
 import type { SortKey } from '../storage/index.js'
 import type { TypeModel } from '../fhirpath/index.js'
-import { didYouMean, nearest } from '../text/index.js'
+import { withNearest } from '../text/index.js'
 import { overBound, SEARCH_BOUNDS } from './bounds.js'
 import { isInclude, readIncludes, type Include } from './results/includes.js'
 import { kindOf } from './kinds/registry.js'
@@ -133,8 +133,7 @@ function checkElements(elements: readonly string[], types: readonly string[], mo
   const names = new Set(known.flatMap(({ elements: slots, members }) => [...slots.keys(), ...members.keys()]))
   const ofTypes = known.length === 1 ? `of ${types[0]}` : 'of the types that are searched'
   const message = `Search parameter '_elements' names ${quoted(unknown)}, which is not an element ${ofTypes}.`
-  const hint = didYouMean(nearest(unknown, names))
-  throw new OperationError('search-invalid', hint === undefined ? message : `${message} ${hint}`, { expression: ['_elements'] })
+  throw new OperationError('search-invalid', withNearest(message, unknown, names), { expression: ['_elements'] })
 }
 
 function readSort(types: readonly string[], value: string | undefined, parameters: SearchParameters): readonly SortKey[] {

@@ -74,7 +74,10 @@ export function groupTotal(group: GroupPlan, memberships: readonly Membership[],
   const stratum = (index: number, { key, values, first }: Pick<SumOfStratum, 'first' | 'key' | 'values'>): PopulationTotals => {
     const known = strata[index]?.get(key) ?? { values, totals: noTotals(group), first }
     // Values with the same key may have other displays: the first subject decides, in whatever order subjects are added.
-    if (isBefore(first, known.first)) Object.assign(known, { first, values })
+    if (isBefore(first, known.first)) {
+      known.first = first
+      known.values = values
+    }
     strata[index]?.set(key, known)
     return known.totals
   }

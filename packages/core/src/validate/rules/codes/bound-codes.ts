@@ -61,14 +61,16 @@ export function boundLists(run: Run, rules: readonly ElementRule[]): readonly Co
 /**
  * The bindings of an element that are not replaced. A binding of a profile replaces those of the profiles that it builds on. It replaces that of the type if
  * profiles were asked for, or if a concept conforms to it; a resource that only claims a profile claims its type, too. None replaces a required one.
+ *
+ * @param bound At least one is of a profile.
  */
 export function inForce(
   run: Run,
   node: FhirNode,
   { bound, codes }: { readonly bound: readonly BoundRule[]; readonly codes: readonly GivenCode[] },
 ): readonly BoundRule[] {
+  if (bound.length === 1) return bound
   const own = bound.filter(({ rule }) => !rule.isBase)
-  if (own.length === 0 || bound.length === 1) return bound
   const replacesType =
     (run.isAsked && isInRoot(run, node)) || (node.type.name === 'CodeableConcept' && own.some((one) => isMet(run, one, codes)))
   return bound.filter(({ binding, rule }) => {

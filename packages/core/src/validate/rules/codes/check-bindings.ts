@@ -135,11 +135,13 @@ function checkFor(rules: readonly ElementRule[]): NodeCheck {
   const bound = rules.flatMap((rule) => rule.bindings.map((binding) => ({ binding, rule })))
   const required = eachOnce(bound.filter(({ binding }) => binding.strength === 'required'))
   const strongest = bound.filter(isStrongest)
+  const ofTypeOnly = strongest.every(({ rule }) => rule.isBase) ? eachOnce(strongest) : undefined
   return (run, node) => {
     if (node.type.kind === 'primitive' && !CODED_PRIMITIVES.has(node.type.name)) return
     const codes = codesOf(node)
     if (node.type.name === 'CodeableConcept' && isObject(node.value)) run.indexes.boundLists.set(node.value, () => boundLists(run, rules))
-    const applied = codes.length > 0 && required.length > 0 ? required : eachOnce(inForce(run, node, { bound: strongest, codes }))
+    const applied =
+      codes.length > 0 && required.length > 0 ? required : (ofTypeOnly ?? eachOnce(inForce(run, node, { bound: strongest, codes })))
     for (const one of applied) checkBinding(run, node, { ...one, codes })
   }
 }
