@@ -49,6 +49,14 @@ add(
   [dep()],
 )
 add('ig of a version with build metadata', [], ig(D({ version: '1.0.0+2024' })), [dep({ version: '1.0.0+2024' })])
+add(
+  'ig without a uri: IG_DEPENDENCY_INVALID_PACKAGEID IG_DEPENDENCY_INVALID_PACKAGE_VERSION',
+  [
+    'error|business-rule guide-dependency ImplementationGuide.dependsOn[0]',
+    'error|business-rule guide-dependency ImplementationGuide.dependsOn[0]',
+  ],
+  ig(D({ uri: undefined, packageId: 'a1', version: 'a b' })),
+)
 add('ig bar3', [], ig(D({ uri: 'http://b.org/ImplementationGuide/dep|1.0.0' })), [dep()])
 add(
   'ig direct: IG_DEPENDENCY_DIRECT',

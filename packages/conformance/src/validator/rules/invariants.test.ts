@@ -140,3 +140,16 @@ test.each([
     findings.filter(({ kind, expression }) => kind === 'invariant' && expression === 'Patient.contact[0]').map(({ severity }) => severity),
   ).toEqual(said)
 })
+
+test.each([
+  ['off', 'warning', ['warning']],
+  ['information', 'warning', ['warning']],
+  ['error', 'warning', ['error']],
+  ['warning', 'error', ['error']],
+] as const)('a best practice that a profile repeats without saying so, where they are %s: %s', async (bestPractice, severity, said) => {
+  const constraint = [{ key: 'dom-6', severity, human: 'x', expression: 'text.`div`.exists()' }]
+  const profile = profileOn('Patient', PROFILE, [{ path: 'Patient', constraint }])
+  const input = { resource: { resourceType: 'Patient', active: true }, profiles: [PROFILE], bestPractice }
+  const { findings } = await validate(forRequest(ctx, { resources: [profile] }), input)
+  expect(findings.filter(({ kind }) => kind === 'invariant').map((finding) => finding.severity)).toEqual(said)
+})

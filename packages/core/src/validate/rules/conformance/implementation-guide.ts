@@ -40,10 +40,10 @@ interface Dependency {
 
 function checkDependency(run: Run, node: FhirNode, releases: readonly string[]): void {
   const [written, packageId, version] = ['uri', 'packageId', 'version'].map((name) => textOf(node, name))
-  if (written === undefined) return
-  const [uri = '', suffix] = written.split('|', 2)
-  const problems = [...uriProblems({ uri, suffix, version }), ...packageProblems({ uri, packageId, version })]
+  const [uri = '', suffix] = written?.split('|', 2) ?? []
+  const problems = [...(written === undefined ? [] : uriProblems({ uri, suffix, version })), ...packageProblems({ packageId, version })]
   for (const text of problems) run.findings.report(GUIDE_DEPENDENCY, node, { text })
+  if (written === undefined) return
   const found = run.definitions.definition('ImplementationGuide', written)
   if (found === PENDING) return
   const warn = (text: string): void => run.findings.report(GUIDE_DEPENDENCY, node, { text, severity: 'warning' })
@@ -70,7 +70,7 @@ function uriProblems({ uri, suffix, version }: Pick<Dependency, 'uri' | 'version
 const PACKAGE = /^[A-Za-z][\w-]*(?:\.[\w-]+)+$/
 const VERSION = /^[\w$-]+(?:\.[\w$-]+)*(?:\+[\w.-]+)?$/
 
-function packageProblems({ packageId, version }: Dependency): readonly string[] {
+function packageProblems({ packageId, version }: Omit<Dependency, 'uri'>): readonly string[] {
   const problems: string[] = []
   if (packageId !== undefined && !PACKAGE.test(packageId)) problems.push(`${quoted(packageId)} is not a name of a package of FHIR.`)
   if (version !== undefined && !VERSION.test(version)) problems.push(`${quoted(version)} is not a version of a package.`)

@@ -58,7 +58,7 @@ function isLeftOut(run: Run, { isBestPractice }: ConstraintRule): boolean {
 
 /**
  * Creates the check of the rules' invariants on nodes of a type. A constraint is checked once, however many profiles repeat it; it is as severe as the
- * strictest of them, because a profile cannot relax what it builds on.
+ * strictest of them, because a profile cannot relax what it builds on, and at least as severe as the policy wants if one of them is a best practice.
  */
 function checkFor(rules: readonly ElementRule[], type: TypeDefinition): NodeCheck {
   const strictest = new Map<string, Invariant>()
@@ -66,7 +66,9 @@ function checkFor(rules: readonly ElementRule[], type: TypeDefinition): NodeChec
     for (const constraint of rule.constraints) {
       const key = `${constraint.key} ${constraint.expression}`
       const known = strictest.get(key)
-      if (known === undefined || strictness(known.constraint) < strictness(constraint)) strictest.set(key, { constraint, rule })
+      const isPractice = constraint.isBestPractice || known?.isPractice === true
+      const isStrictest = known === undefined || strictness(known.constraint) < strictness(constraint)
+      strictest.set(key, { ...(isStrictest ? { constraint, rule } : known), isPractice })
     }
   }
   const once = [...strictest.values()]
@@ -133,12 +135,16 @@ function valuesIn(value: unknown, limit: number): number {
 interface Invariant {
   readonly constraint: ConstraintRule
   readonly rule: ElementRule
+  /** Whether this or another rule has the constraint as a best practice. */
+  readonly isPractice: boolean
 }
 
-function reportUnmet(run: Run, node: FhirNode, { constraint, rule }: Invariant, problem = ''): void {
+function reportUnmet(run: Run, node: FhirNode, { constraint, rule, isPractice }: Invariant, problem = ''): void {
+  const { bestPractice } = run.policy
+  const isByPolicy = constraint.isBestPractice || (isPractice && bestPractice === 'error')
   run.findings.report(INVARIANT, node, {
     text: `${constraint.key}: ${constraint.human}${problem}`,
-    severity: constraint.isBestPractice && run.policy.bestPractice !== 'off' ? run.policy.bestPractice : constraint.severity,
+    severity: isByPolicy && bestPractice !== 'off' ? bestPractice : constraint.severity,
     ...(!rule.isBase && { profile: rule.profile }),
   })
 }
