@@ -90,10 +90,11 @@ export function designationFilter(asked: readonly string[]): (text: ConceptText)
     asked.some((token) => {
       const bar = token.lastIndexOf('|')
       const [system, code] = [token.slice(0, Math.max(bar, 0)), token.slice(bar + 1)]
-      const [isLanguage, isUse] = [code === language, code === stringAt(use, 'code')]
-      // As in a search, a token without system matches in any.
+      const isLanguage = code.toLowerCase() === language?.toLowerCase()
+      const isUse = use !== undefined && (code === stringAt(use, 'code') || (code === '' && system !== ''))
+      // As in a search, a token without bar matches in any system, and one without code any code of the system.
       if (bar < 0) return isLanguage || isUse
-      return system === 'urn:ietf:bcp:47' ? isLanguage : isUse && stringAt(use, 'system') === system
+      return system === 'urn:ietf:bcp:47' ? isLanguage : isUse && (stringAt(use, 'system') ?? '') === system
     })
 }
 

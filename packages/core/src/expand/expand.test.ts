@@ -253,6 +253,25 @@ describe('an entry', () => {
     const anyLanguage = await entry({ url: vs('cats'), designations: ['fr'] }, 'cat')
     expect(anyLanguage?.designations.map(({ value }) => value)).toEqual(['Chat'])
   })
+
+  it.each([
+    ['urn:ietf:bcp:47|DE', ['German']],
+    ['http://use|', ['of a use']],
+    ['http://use|short', ['of a use']],
+    ['|short', ['of no system']],
+    ['short', ['of a use', 'of no system']],
+    ['http://other|', []],
+    ['|', []],
+  ])('gives the designations that the token %s selects, as in a search', async (token, expected) => {
+    const designation = [
+      { language: 'de', value: 'German' },
+      { use: { system: 'http://use', code: 'short' }, value: 'of a use' },
+      { use: { code: 'short' }, value: 'of no system' },
+    ]
+    const own = contextOf(codeSystem('uses', [{ code: 'a', designation }]), valueSet('uses', { include: [{ system: cs('uses') }] }))
+    const { contains } = await expand(own, { url: vs('uses'), designations: [token] })
+    expect(contains[0]?.designations.map(({ value }) => value)).toEqual(expected)
+  })
 })
 
 describe('versions', () => {

@@ -19,7 +19,7 @@ describe('inputs', () => {
     [`url=${vs('all')}&count=-1`, 'parameter-value'],
     [`url=${vs('all')}&count=1.5`, 'parameter-value'],
     [`url=${vs('all')}&count=1e3`, 'parameter-value'],
-    [`url=${vs('all')}&count=9999999999`, 'parameter-value'],
+    [`url=${vs('all')}&count=2147483648`, 'parameter-value'],
     [`url=${vs('all')}&offset=x`, 'parameter-value'],
     [`url=${vs('all')}&activeOnly=yes`, 'parameter-value'],
     [`url=${vs('all')}&filter=${'x'.repeat(4097)}`, 'parameter-too-long'],
@@ -36,6 +36,8 @@ describe('inputs', () => {
     ['offset=100', []],
     ['offset=100&count=5', []],
     ['count=2', ['animal', 'cat']],
+    ['count=2147483647', ['animal', 'cat', 'lion', 'dog', 'duck', 'plant']],
+    ['offset=2147483647&count=2147483647', []],
     ['offset=4', ['duck', 'plant']],
   ])('%j gives a page and the total', async (query, codes) => {
     const resource = await callByGet(expandOperation, ctx, `url=${vs('all')}&${query}`)
@@ -71,6 +73,18 @@ describe('circles', () => {
   it('of an import of itself, also by exclude, are refused', async () => {
     const self = contextOf(LIVING, valueSet('self', { include: [{ system: cs('living') }], exclude: [{ valueSet: [vs('self')] }] }))
     await expect(callByGet(expandOperation, self, `url=${vs('self')}`)).rejects.toMatchObject({ code: 'unprocessable' })
+  })
+
+  it('of imports back to a value set that came inline are refused as such', async () => {
+    const circle = contextOf(LIVING, importing('b', 'a'))
+    const inline = { ...importing('a', 'b'), version: '1' }
+    await expect(call(expandOperation, circle, [{ name: 'valueSet', resource: inline }])).rejects.toMatchObject({
+      detail: { messageId: 'VALUESET_CIRCULAR_REFERENCE' },
+    })
+    const other = { ...inline, url: vs('other') }
+    await expect(call(expandOperation, circle, [{ name: 'valueSet', resource: other }])).rejects.toMatchObject({
+      detail: { messageId: 'VS_EXP_IMPORT_UNK' },
+    })
   })
 
   it('in a hierarchy leave each code once', async () => {
@@ -160,6 +174,7 @@ describe('definitions that cannot be used', () => {
     ],
     ['no definition at all', undefined, 'definition-invalid'],
     ['a list of codes that is null', { include: [{ system: cs('living'), concept: null }] }, 'definition-invalid'],
+    ['a list of codes that is empty', { include: [{ system: cs('living'), concept: [] }] }, 'definition-invalid'],
     ['a listed code that is not a text', { include: [{ system: cs('living'), concept: [{ code: 5 }] }] }, 'definition-invalid'],
     ['a version that is a number', { include: [{ system: cs('living'), version: 1 }] }, 'definition-invalid'],
     ['a system that is a list', { include: [{ system: [cs('living')] }] }, 'definition-invalid'],

@@ -40,6 +40,17 @@ describe('a lookup', () => {
     ])
   })
 
+  it('of a version that a version check forbids is refused', async () => {
+    const check = new Map([[system, '2.x.x']])
+    await expect(lookup(ctx, { system, version: '1.0.0', code: 'cat', rules: { check } })).rejects.toMatchObject({
+      code: 'unprocessable',
+      expression: ['version'],
+      detail: { messageId: 'VALUESET_VERSION_CHECK' },
+    })
+    const allowed = { check: new Map([[system, '1.x.x']]) }
+    expect((await lookup(ctx, { system, version: '1.0.0', code: 'cat', rules: allowed })).version).toBe('1.0.0')
+  })
+
   it('gives all designations, and those of a supplement when it is used', async () => {
     const texts = async (useSupplement: readonly string[]): Promise<readonly string[]> =>
       (await lookup(ctx, { system, code: 'cat', useSupplement })).designations.map(({ value, supplement }) =>

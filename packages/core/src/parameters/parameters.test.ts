@@ -118,7 +118,7 @@ describe('parameterReader', () => {
     expect(errorOf(() => parameterReader(parametersFromQuery([['a', text]])).boolean('a')).code).toBe('parameter-value')
   })
 
-  test.each(['-1', '1.5', '1e3', '', ' 1', '1234567890', '0x1'])('%j is not a count', (text) => {
+  test.each(['-1', '1.5', '1e3', '', ' 1', '2147483648', '12345678901', '0x1'])('%j is not a count', (text) => {
     expect(errorOf(() => parameterReader(parametersFromQuery([['count', text]])).count('count')).code).toBe('parameter-value')
   })
 

@@ -153,10 +153,13 @@ function asBoolean(parameter: Parameter): boolean {
   throw wrongValue(parameter, 'true or false')
 }
 
+/** The greatest integer of FHIR, which clients send for as many as there are. @see https://hl7.org/fhir/R4/datatypes.html#integer */
+const MOST_COUNT = 2_147_483_647
+
 function asCount(parameter: Parameter): number {
   const { value } = parameter
   const text = typeof value === 'number' || typeof value === 'string' ? String(value) : ''
-  if (!/^\d{1,9}$/.test(text)) throw wrongValue(parameter, 'a whole number from 0 to 999999999')
+  if (!/^\d{1,10}$/.test(text) || Number(text) > MOST_COUNT) throw wrongValue(parameter, `a whole number from 0 to ${MOST_COUNT}`)
   return Number(text)
 }
 

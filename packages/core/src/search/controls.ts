@@ -92,7 +92,8 @@ function checkContainedSort(
 }
 
 function readCount(value: string | undefined): number | undefined {
-  if (value !== undefined && !/^\d{1,9}$/.test(value)) throw invalid('_count', value, 'a whole number from 0 to 999999999')
+  if (value !== undefined && (!/^\d{1,10}$/.test(value) || Number(value) > 2_147_483_647))
+    throw invalid('_count', value, 'a whole number from 0 to 2147483647')
   return value === undefined ? undefined : Number(value)
 }
 

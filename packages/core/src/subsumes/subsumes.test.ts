@@ -57,6 +57,8 @@ describe('subsumption', () => {
     [`system=${cs('living')}&codeA=cat&codeB=cow`, 'not-found'],
     [`system=${cs('gone')}&codeA=cat&codeB=dog`, 'not-found'],
     [`system=${cs('living')}&version=9&codeA=cat&codeB=dog`, 'not-found'],
+    [`system=${cs('living')}&codeA=cat&codeB=dog&check-system-version=${cs('living')}|2`, 'not-found'],
+    [`system=${cs('living')}&version=1.0.0&codeA=cat&codeB=dog&check-system-version=${cs('living')}|2`, 'unprocessable'],
     [`system=${cs('living')}&codeA=cat`, 'parameter-required'],
     ['codeA=cat&codeB=dog', 'parameter-required'],
   ])('%s is refused with %s', async (query, code) => {

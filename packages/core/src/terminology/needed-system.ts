@@ -3,10 +3,10 @@ import { createPace, type OperationContext } from '../context/index.js'
 import { OperationError, quoted, type ErrorDetail } from '../errors/index.js'
 import { isObject, stringAt } from '../json/index.js'
 import type { CodeSystemProvider } from '../code-system/index.js'
-import { preparedChoice, type SystemFamily } from './code-system/system-family.js'
+import { preparedChoice, type SystemChoice, type SystemFamily } from './code-system/system-family.js'
 import { explainUnknownCode } from './explain/unknown-code.js'
 import { versionStep } from './explain/steps.js'
-import { escaped, refusal, type MessageId, type MessageValues } from './messages.js'
+import { escaped, refusal, type MessageId, type MessageValues, type RefusalOptions } from './messages.js'
 import type { TerminologyScope } from './scope.js'
 import { versionFits } from './versions.js'
 
@@ -47,11 +47,16 @@ function otherSystem(name: keyof SystemName, named: string, given: string | unde
   return new OperationError('parameter-invalid', text, { expression: [name] })
 }
 
-/** Returns the code system in the named version, or in the version that rules and status choose. @throws {OperationError} `not-found` when unknown. */
+/**
+ * Returns the code system in the named version, or in the version that rules and status choose.
+ *
+ * @throws {OperationError} `not-found` when unknown; `unprocessable` for a version that `check-system-version` forbids.
+ */
 export async function neededSystem(scope: TerminologyScope, needed: NeededSystem): Promise<CodeSystemProvider> {
   const family = await scope.family(needed.system)
   const choice = await preparedChoice(family, { include: needed.version, rules: scope.rules })
   scope.ctx.explain?.step(versionStep(choice, needed.reason))
+  refuseForbidden(choice, { expression: needed.place('version') })
   if (choice.provider !== undefined) return choice.provider
   const [id, values] = unknownSystemValues(family, choice.wished, needed.consequence + unknownReason(family))
   const member = family.unknown || needed.version === undefined ? 'system' : 'version'
@@ -60,6 +65,13 @@ export async function neededSystem(scope: TerminologyScope, needed: NeededSystem
     expression: needed.place(member),
     missing: { kind: 'CodeSystem', name: formatCanonical(family.url, choice.wished) },
   })
+}
+
+/** @throws {OperationError} `unprocessable` for a version that `check-system-version` forbids. */
+export function refuseForbidden({ family, provider, violates }: SystemChoice, options: RefusalOptions = {}): void {
+  if (violates === undefined) return
+  const values = { system: family.url, version: provider?.header.version ?? '', required: violates }
+  throw refusal('VALUESET_VERSION_CHECK', values, options)
 }
 
 /**

@@ -43,7 +43,7 @@ test('the first supplement that does not exist ends the search for supplements',
   expect(searched).toEqual([SUPPLEMENT, missing[0]])
 })
 
-test('more than 100 supplements are refused, whether they have names of their own or are versions of one', async () => {
+test('more than 100 supplements are refused, and many versions of one are one', async () => {
   const named = (names: readonly string[], version: (n: number) => string): OperationContext => {
     const resources = names.map((url, n) => ({
       resourceType: 'CodeSystem',
@@ -67,5 +67,5 @@ test('more than 100 supplements are refused, whether they have names of their ow
     names.map(() => SUPPLEMENT),
     (n) => `${n}.0`,
   )
-  await expect(terminologyScope(versions, { supplements: [SUPPLEMENT] })).rejects.toMatchObject({ code: 'too-costly', expression: [] })
+  await expect(terminologyScope(versions, { supplements: [SUPPLEMENT] })).resolves.toBeDefined()
 })

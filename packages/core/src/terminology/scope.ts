@@ -1,12 +1,11 @@
-import { canonicalOf, headOf, withoutVersion, type Kept } from '../content/index.js'
+import { canonicalOf, headOf, type Definition, type Kept } from '../content/index.js'
 import { createPace, type OperationContext, type Pace } from '../context/index.js'
 import { OperationError, quoted, type ErrorDetail } from '../errors/index.js'
 import type { ExplanationStep } from '../explain/index.js'
-import { stringAt } from '../json/index.js'
-import { systemFamily, type SystemFamily } from './code-system/system-family.js'
+import { supplementedUrl, systemFamily, type SystemFamily } from './code-system/system-family.js'
 import { createMarks, type Marks } from './memo.js'
 import { refusal, type RefusalOptions } from './messages.js'
-import { NO_RULES, type VersionRules } from './versions.js'
+import { NO_RULES, versionFits, type VersionRules } from './versions.js'
 
 /** State of one request: its rules, and the code systems that it has found so far. */
 export interface TerminologyScope {
@@ -45,26 +44,32 @@ export async function terminologyScope(ctx: OperationContext, options: ScopeOpti
   const supplemented: Supplemented[] = []
   for (const canonical of supplements) {
     supplemented.push(await supplementedBy(ctx, canonical, options))
-    if (supplemented.flatMap(({ systems }) => systems).length > MOST_SUPPLEMENTS)
+    if (supplemented.length > MOST_SUPPLEMENTS)
       throw new OperationError('too-costly', `At most ${MOST_SUPPLEMENTS} supplements can be used.`, placeOf(canonical, options))
   }
   for (const canonical of supplements) ctx.explain?.step(supplementStep(canonical))
   const kept = supplements.length > 0 ? undefined : (options.kept ?? (await ctx.content.kept?.()))
   const demandUse = (urls: ReadonlySet<string>): void => {
-    for (const { canonical, systems } of supplemented) {
+    for (const { canonical, versions } of supplemented) {
+      const systems = [...new Set(versions.map(supplementedUrl))]
       if (urls.size === 0 || systems.some((url) => urls.has(url))) continue
       throw noSupplement(`${canonical} (it supplements ${systems.join(', ')}, which is not used here)`, placeOf(canonical, options))
     }
   }
-  return { ...scopeOver(ctx, { ...options, supplements, kept }), demandUse }
+  return { ...scopeOver(ctx, { rules: options.rules, kept }, supplemented), demandUse }
 }
 
 /** Every text of a concept is looked for in each supplement. */
 const MOST_SUPPLEMENTS = 100
 
-/** As `terminologyScope`, for supplements that are known to exist and kept results that have been read. */
-export function scopeOver(ctx: OperationContext, { rules = NO_RULES, supplements = [], kept }: ScopeOptions): TerminologyScope {
+/** As `terminologyScope`, for supplements that were found and kept results that have been read. */
+export function scopeOver(
+  ctx: OperationContext,
+  { rules = NO_RULES, kept }: Pick<ScopeOptions, 'rules' | 'kept'>,
+  supplemented: readonly Supplemented[] = [],
+): TerminologyScope {
   const families = new Map<string, Promise<SystemFamily>>()
+  const supplements = supplemented.map(({ versions }) => versions)
   return {
     ctx,
     rules,
@@ -104,21 +109,21 @@ export function supplementStep(canonical: string): ExplanationStep {
   }
 }
 
-/** A required supplement, and the code systems that it is for: several if its versions differ. */
+/** A required supplement, and the definitions that its canonical can mean. */
 interface Supplemented {
   readonly canonical: string
-  readonly systems: readonly string[]
+  readonly versions: readonly Definition[]
 }
 
 async function supplementedBy(ctx: OperationContext, canonical: string, options: ScopeOptions): Promise<Supplemented> {
   const { url, version, fragment } = canonicalOf(canonical)
   const found = fragment === undefined ? await ctx.content.find('CodeSystem', 'url', url) : []
-  const supplements = found.filter(
-    (definition) => headOf(definition)['content'] === 'supplement' && (version === undefined || definition.version === version),
+  const versions = found.filter(
+    (definition) => headOf(definition)['content'] === 'supplement' && (version === undefined || versionFits(version, definition.version)),
   )
-  if (supplements.length === 0)
+  if (versions.length === 0)
     throw noSupplement(canonical, { ...placeOf(canonical, options), missing: { kind: 'CodeSystem', name: canonical } })
-  return { canonical, systems: supplements.map((definition) => withoutVersion(stringAt(headOf(definition), 'supplements') ?? '')) }
+  return { canonical, versions }
 }
 
 function noSupplement(supplement: string, options: RefusalOptions): OperationError {

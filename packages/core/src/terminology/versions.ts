@@ -51,7 +51,8 @@ export function isOfVersion(named: string | undefined, version: string | undefin
 }
 
 /**
- * True if the version is the requested one or matches its wildcards: `1.x.x` matches `1.2.0`. A common beginning alone is not a match.
+ * True if the version is the requested one or matches its wildcards: `1.x.x` matches `1.2.0`. A common beginning alone is not a match, and a wildcard
+ * does not match a version before a release, such as `1.2.0-beta`, as everywhere in semantic versioning.
  *
  * @param asked A version, a version with segments `x` or `*`, or an edition of SNOMED CT.
  */
@@ -60,7 +61,11 @@ export function versionFits(asked: string, version: string | undefined): boolean
   if (isOfVersion(asked, version)) return true
   const [wanted, given] = [asked.split('.'), version.split('.')]
   const isWild = (segment: string): boolean => /^[xX*]$/.test(segment)
-  return wanted.length === given.length && wanted.some(isWild) && wanted.every((segment, i) => isWild(segment) || segment === given[i])
+  return (
+    wanted.length === given.length &&
+    wanted.some(isWild) &&
+    wanted.every((segment, i) => (isWild(segment) ? !given[i]?.includes('-') : segment === given[i]))
+  )
 }
 
 /** Returns the item with the requested version: the exact version, otherwise the highest match. */

@@ -63,7 +63,8 @@ function differs({ version }: GivenCoding, { provider, wished }: SystemChoice): 
   return provider === undefined ? wished !== undefined && wished !== version : !isOfVersion(version, provider.header.version)
 }
 
-function checkIssues({ path }: GivenCoding, { provider, violates, family }: SystemChoice): readonly ValidationIssue[] {
+/** Reports a version that `check-system-version` forbids. */
+export function checkIssues({ path }: Pick<GivenCoding, 'path'>, { provider, violates, family }: SystemChoice): readonly ValidationIssue[] {
   if (provider === undefined || violates === undefined) return []
   const values = { system: family.url, version: provider.header.version ?? '', required: violates }
   return [issueOf('VALUESET_VERSION_CHECK', values, { at: memberPath(path, 'version') })]

@@ -6,7 +6,6 @@ import { isObject, stringAt } from '../json/index.js'
 import {
   explainUnknownCode,
   languagesFor,
-  NO_RULES,
   preparedChoice,
   isOfVersion,
   systemNotes,
@@ -19,7 +18,7 @@ import {
   type TerminologyScope,
 } from '../terminology/index.js'
 import { barredIssue, conceptFindings } from './check-concept.js'
-import { unknownCode, unusableSystem } from './check-system.js'
+import { checkIssues, unknownCode, unusableSystem } from './check-system.js'
 import { withoutSystem, type CodingResult } from './check-coding.js'
 import { explainDisplay } from './check-display.js'
 import {
@@ -143,7 +142,8 @@ function named(
 async function oneCoding({ scope, input, languages }: SystemCheck, coding: GivenCoding): Promise<CodingResult> {
   if (coding.system === undefined) return withoutSystem(coding)
   const family = await scope.family(coding.system)
-  const choice = await preparedChoice(family, { include: coding.version, rules: coding.version === undefined ? scope.rules : NO_RULES })
+  const rules = coding.version === undefined ? scope.rules : { check: scope.rules.check }
+  const choice = await preparedChoice(family, { include: coding.version, rules })
   scope.ctx.explain?.step(versionStep(choice, 'coding'))
   const { provider } = choice
   if (provider === undefined) {
@@ -151,7 +151,7 @@ async function oneCoding({ scope, input, languages }: SystemCheck, coding: Given
     return { coding, state: 'unknown', ...(await unusableSystem(scope.ctx, { ...coding, version }, family)) }
   }
   const concept = provider.find(coding.code)
-  const notes = systemNotes(provider, { status: 'active', experimental: false }).map(statusIssue)
+  const notes = [...checkIssues(coding, choice), ...systemNotes(provider, { status: 'active', experimental: false }).map(statusIssue)]
   if (concept === undefined) {
     await explainUnknownCode(scope.ctx.explain, scope.pace, { provider, code: coding.code })
     const issues = [...unknownCode(coding, provider), ...notes]

@@ -16,6 +16,8 @@ describe('a code of a code system', () => {
     [`url=${cs('living')}&version=9&code=cat`, false, ['error UNKNOWN_CODESYSTEM_VERSION system']],
     [`url=${cs('living')}&code=cat&system-version=${cs('living')}|9`, false, ['error UNKNOWN_CODESYSTEM_VERSION system']],
     [`url=${cs('living')}&code=cat&force-system-version=${cs('living')}|1.x.x`, true, []],
+    [`url=${cs('living')}&version=1.0.0&code=cat&check-system-version=${cs('living')}|2`, false, ['error VALUESET_VERSION_CHECK version']],
+    [`url=${cs('living')}&version=1.0.0&code=cat&check-system-version=${cs('living')}|1.x.x`, true, []],
     [`url=${cs('gone')}&code=cat`, false, ['error UNKNOWN_CODESYSTEM system']],
     [`url=${cs('gone')}&version=1&code=cat`, false, ['error UNKNOWN_CODESYSTEM_VERSION_NONE system']],
     [`url=${cs('more')}&code=cat`, false, ['error CODESYSTEM_CS_NO_SUPPLEMENT system']],

@@ -180,7 +180,7 @@ function readTotal(value: string): 'none' | 'estimate' | 'accurate' {
 }
 
 function readCount(value: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(value)) throw invalid('_count', value, 'a whole number from 1 to 999999999')
+  if (!/^[1-9]\d{0,9}$/.test(value) || Number(value) > 2_147_483_647) throw invalid('_count', value, 'a whole number from 1 to 2147483647')
   return Number(value)
 }
 

@@ -130,6 +130,52 @@ describe.each(KINDS)('a supplement to a system of the kind %s', (kind) => {
   })
 })
 
+describe('a supplement with several versions', () => {
+  const [system, supplement] = [cs('living'), 'http://example.org/CodeSystem/versions']
+  const living = (version: string): JsonObject => codeSystem('living', [{ code: 'cat' }], { version })
+  const version = (own: string, supplements: string, more: object = {}): JsonObject => {
+    const concept = [{ code: 'cat', designation: [{ value: own }] }]
+    return {
+      resourceType: 'CodeSystem',
+      url: supplement,
+      version: own,
+      status: 'active',
+      content: 'supplement',
+      supplements,
+      concept,
+      ...more,
+    }
+  }
+  const resources = [
+    ...['1', '2'].map(living),
+    version('1.0.0', `${system}|1`),
+    version('1.1.0', `${system}|1`),
+    version('2.0.0', `${system}|2`),
+    version('2.1.0', system),
+    version('3.0.0', system, { status: 'retired' }),
+  ]
+
+  it.each([
+    ['the newest that is not retired', supplement, '2', ['2.1.0']],
+    ['the newest for an older code system', supplement, '1', ['2.1.0']],
+    ['the one that is named', `${supplement}|1.0.0`, '1', ['1.0.0']],
+    ['the newest of those that are named', `${supplement}|1.x.x`, '1', ['1.1.0']],
+    ['a retired one that is named', `${supplement}|3.0.0`, '2', ['3.0.0']],
+    ['none for another version of the code system', `${supplement}|2.0.0`, '1', []],
+  ])('adds what one says: %s', async (_, canonical, systemVersion, expected) => {
+    const own = forRequest(ctx, { resources })
+    const found = await lookup(own, { system, code: 'cat', version: systemVersion, useSupplement: [canonical] })
+    expect(found.designations.map(({ value }) => value)).toEqual(expected)
+    expect(found.supplements).toEqual(expected.map((one) => `${supplement}|${one}`))
+  })
+
+  it('without a canonical version is chosen for each version of the code system', async () => {
+    const own = forRequest(ctx, { resources: resources.slice(0, 5) })
+    const found = await lookup(own, { system, code: 'cat', version: '1', useSupplement: [supplement] })
+    expect(found.supplements).toEqual([`${supplement}|1.1.0`])
+  })
+})
+
 it('a filter over a property of both takes what either says', async () => {
   expect(await expanded(supplementing('listed'), { system: LOINC, filter: [{ property: 'colour', op: '=', value: 'green' }] })).toEqual([
     '1-8',

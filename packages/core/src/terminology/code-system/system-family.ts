@@ -1,4 +1,4 @@
-import { canonicalOf, compareVersions, formatCanonical, headOf, newestOf, type Canonical, type Definition } from '../../content/index.js'
+import { canonicalOf, compareVersions, formatCanonical, headOf, newestOf, withoutVersion, type Definition } from '../../content/index.js'
 import { paced, type OperationContext } from '../../context/index.js'
 import { stringAt } from '../../json/index.js'
 import { bestVersion, versionFits, wishedVersion, type VersionOrigin, type VersionRules } from '../versions.js'
@@ -34,21 +34,19 @@ export interface SystemFamily {
 
 /** Options of `systemFamily`. */
 interface FamilyOptions {
-  /** Canonicals, with or without version, of the supplements to use. */
-  readonly supplements: readonly string[]
+  /** The supplements to use, each with the definitions that its canonical can mean: several if it names no version. */
+  readonly supplements: readonly (readonly Definition[])[]
 }
 
 /** Collects all versions of a code system and the supplements that the request uses. */
 export async function systemFamily(ctx: OperationContext, url: string, options: FamilyOptions): Promise<SystemFamily> {
-  const [stored, computed, found, supplements] = await Promise.all([
+  const [stored, computed, found] = await Promise.all([
     importedReleases(ctx, url),
     computedSystem(ctx, url),
     ctx.content.find('CodeSystem', 'url', url),
-    options.supplements.length === 0 ? [] : ctx.content.find('CodeSystem', 'supplements', url),
   ])
   const systems = found.filter(hasContent)
-  const asked = options.supplements.map(canonicalOf)
-  const used = supplements.filter((definition) => asked.some((canonical) => isNamed(definition, canonical)))
+  const used = options.supplements.map((versions) => versions.filter((definition) => supplementedUrl(definition) === url))
   const made = madeProviders(ctx, used)
   const newest = newestOf(systems)
   const best = keptLately(MOST_PICKED, (version: string) => ({ definition: bestVersion(systems, version) }))
@@ -71,7 +69,7 @@ export async function systemFamily(ctx: OperationContext, url: string, options: 
         return
       }
       await stored.prepare(version)
-      const provider = used.length > 0 ? stored.provider(version) : undefined
+      const provider = used.some(({ length }) => length > 0) ? stored.provider(version) : undefined
       if (provider !== undefined) await made.prepare(provider, provider)
     },
     provider(version) {
@@ -97,9 +95,12 @@ interface MadeProviders {
   prepare(source: object, provider: CodeSystemProvider, key?: string): Promise<void>
 }
 
-function madeProviders(ctx: OperationContext, supplements: readonly Definition[]): MadeProviders {
+function madeProviders(ctx: OperationContext, supplements: FamilyOptions['supplements']): MadeProviders {
   const made = new Map<object, CodeSystemProvider>()
-  const fitting = ({ header }: CodeSystemProvider): readonly Definition[] => supplements.filter((supplement) => isFor(supplement, header))
+  // Of each supplement, the newest version that is for this version of the code system.
+  const fitting = ({ header }: CodeSystemProvider): readonly Definition[] => [
+    ...new Set(supplements.flatMap((versions) => newestOf(versions.filter((supplement) => isFor(supplement, header))) ?? [])),
+  ]
   return {
     get: (source) => made.get(source),
     keep(source, provider) {
@@ -206,8 +207,9 @@ function isSupplement(definition: Definition): boolean {
   return contentOf(definition) === 'supplement' || stringAt(headOf(definition), 'supplements') !== undefined
 }
 
-function isNamed(definition: Definition, { url, version, fragment }: Canonical): boolean {
-  return definition.url === url && fragment === undefined && (version === undefined || version === definition.version)
+/** Returns the url of the code system that a supplement is for. */
+export function supplementedUrl(supplement: Definition): string {
+  return withoutVersion(stringAt(headOf(supplement), 'supplements') ?? '')
 }
 
 function isFor(supplement: Definition, header: CodeSystemProvider['header']): boolean {

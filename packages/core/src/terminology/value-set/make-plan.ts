@@ -196,7 +196,10 @@ function refuseOtherVersion({ rules }: TerminologyScope, { url, version }: Defin
 async function importedPlan(making: Making, canonical: string): Promise<ValueSetPlan | undefined> {
   if (canonical.startsWith('#')) return containedPlan(making, canonical)
   const found = await findValueSet(making.scope.ctx, canonical)
-  if (found === undefined) return undefined
+  if (found === undefined) {
+    refuseItself(making.path, canonical)
+    return undefined
+  }
   refuseOtherVersion(making.scope, found)
   return planOf(making, formatCanonical(found.url, found.version), definedValueSet(making.scope.ctx.cache, found))
 }
@@ -227,6 +230,13 @@ function refuseCircle(path: readonly Step[], { key, valueSet }: Step): void {
   if (start < 0) return
   const circle = path.slice(start).map((step) => escaped(nameOf(step.valueSet)))
   throw refusal('VALUESET_CIRCULAR_REFERENCE', { valueSet: nameOf(valueSet), path: circle.join(', ') })
+}
+
+/** A value set that is not stored, but came with the request, cannot be found by those that it imports. */
+function refuseItself(path: readonly Step[], canonical: string): void {
+  const { url, version } = canonicalOf(canonical)
+  const itself = path.find(({ valueSet }) => valueSet.url === url && (version === undefined || valueSet.version === version))
+  if (itself !== undefined) refuseCircle(path, itself)
 }
 
 function tooDeep(valueSet: ValueSetDefinition): OperationError {

@@ -8,7 +8,7 @@ import { listable } from '../filter/concept-set.js'
 import { conceptsFor } from '../filter/operators.js'
 import type { Pace } from '../../context/index.js'
 import { refusal } from '../messages.js'
-import { NOT_EXPANDED, unknownReason, unknownSystemValues } from '../needed-system.js'
+import { NOT_EXPANDED, refuseForbidden, unknownReason, unknownSystemValues } from '../needed-system.js'
 import type { TerminologyScope } from '../scope.js'
 import { mapped, type Work } from '../../work/index.js'
 import { coverageOf, createCoverage, joined, sameSystem, withCodes, type Segment } from './segment.js'
@@ -196,13 +196,11 @@ function refuseMissing({ missing: [first] }: PartPlan): void {
 }
 
 function usableProvider(choice: SystemChoice): CodeSystemProvider {
-  const { provider, violates, family, wished } = choice
-  if (provider === undefined) {
-    const [id, values] = unknownSystemValues(family, wished, NOT_EXPANDED + unknownReason(family))
-    throw refusal(id, values, { missing: { kind: 'CodeSystem', name: formatCanonical(family.url, wished) } })
-  }
-  if (violates === undefined) return provider
-  throw refusal('VALUESET_VERSION_CHECK', { system: family.url, version: provider.header.version ?? '', required: violates })
+  const { provider, family, wished } = choice
+  refuseForbidden(choice)
+  if (provider !== undefined) return provider
+  const [id, values] = unknownSystemValues(family, wished, NOT_EXPANDED + unknownReason(family))
+  throw refusal(id, values, { missing: { kind: 'CodeSystem', name: formatCanonical(family.url, wished) } })
 }
 
 function* systemSegment(provider: CodeSystemProvider, part: PartPlan): Work<Segment> {
