@@ -287,6 +287,12 @@ describe('paths', () => {
     ['//Patient', 'There is nothing at this path: it has an empty part (//).'],
     ['/../Patient/p', "There is nothing at this path: FHIR is below '/fhir/R4'."],
     ['/Patient/p/x/y', 'There is nothing at this path.'],
+    ['/Patient/my_patient', "'my_patient' is not an id: 1 to 64 letters, digits, hyphens and dots are allowed."],
+    ['/ValueSet/my_set/$expand', "'my_set' is not an id: 1 to 64 letters, digits, hyphens and dots are allowed."],
+    ['/Bot/my%20bot/$execute', "'my bot' is not an id: 1 to 64 letters, digits, hyphens and dots are allowed."],
+    ['/Patient/my_patient/_history/1', "'my_patient' is not an id: 1 to 64 letters, digits, hyphens and dots are allowed."],
+    ['/Patient/_unknown', 'There is nothing at this path.'],
+    ['/Bot/b/$execute', "There is no operation '$execute' at this path: this server runs no bots."],
   ])('%s is told what it lacks', async (path, text) => {
     expect((await ask(path)).json).toMatchObject({ issue: [{ code: 'not-found', details: { text } }] })
   })

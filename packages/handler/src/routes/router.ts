@@ -112,7 +112,7 @@ export function nothingAt(service: Service, target: Target): OperationError {
   return new OperationError('not-found', problem)
 }
 
-function missing({ ctx, operations }: Service, segments: readonly string[]): string {
+function missing({ ctx, operations, bots }: Service, segments: readonly string[]): string {
   const [type = '', ...rest] = segments
   const last = rest.at(-1) ?? type
   if (segments.includes('')) return 'There is nothing at this path: it has an empty part (//).'
@@ -121,9 +121,14 @@ function missing({ ctx, operations }: Service, segments: readonly string[]): str
   if (!type.startsWith('$') && !isResourceType(type)) {
     return hinted(`There is no resource type ${quoted(type)}.`, didYouMean(nearest(type, resourceTypes())))
   }
+  const [id = '$'] = rest
+  if (!/^[$_]/.test(id) && !isResourceId(id)) return `${quoted(id)} is not an id: 1 to 64 letters, digits, hyphens and dots are allowed.`
   if (!last.startsWith('$')) return isCompartmentPath(segments) ? noCompartment(type) : 'There is nothing at this path.'
   const elsewhere = operations.find(({ name }) => name === last)
   if (elsewhere !== undefined) return `There is no operation ${quoted(last)} at this path, but at ${quoted(pathOf(elsewhere))}.`
+  if (last === '$execute') {
+    return `There is no operation '$execute' at this path${bots === undefined ? ': this server runs no bots' : ", but at 'Bot/[id]/$execute'"}.`
+  }
   if (NOT_OFFERED.has(last)) return `There is no operation ${quoted(last)} at this path: it is not offered by this server.`
   const names = operations.map(({ name }) => name)
   return hinted(`There is no operation ${quoted(last)} at this path.`, didYouMean(nearest(last, names)))
