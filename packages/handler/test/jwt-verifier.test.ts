@@ -23,6 +23,9 @@ beforeAll(async () => {
   publicJwk = { ...(await exportJWK(pair.publicKey)), kid: 'k1', alg: 'ES256' }
 })
 
+/** With the `s` of an ECDSA signature, its difference to the order of the curve is valid, too. */
+const P256_ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n
+
 const verifier = (change: Partial<Record<string, unknown>> = {}): ReturnType<typeof jwtVerifier> =>
   jwtVerifier({ issuer: ISSUER, audience: AUDIENCE, keys: [publicJwk], now: () => new Date(NOW), ...change })
 
@@ -80,6 +83,22 @@ describe('a signed token', () => {
     [{ jti: '', sid: '' }, /^token:/],
   ])('has a session key, that of the issuer before its own: %j', async (claims, key) => {
     expect((await verifier().verify(await mint({ claims }))).sessionKey).toMatch(key)
+  })
+
+  it('has the same session key in every form of its signature that is valid', async () => {
+    const token = await mint({ claims: { jti: undefined } })
+    const [signed, signature] = [token.slice(0, token.lastIndexOf('.')), token.slice(token.lastIndexOf('.') + 1)]
+    const bytes = Buffer.from(signature, 'base64url')
+    const other = (P256_ORDER - BigInt(`0x${bytes.toString('hex', 32)}`)).toString(16).padStart(64, '0')
+    const forms = [
+      // 64 bytes leave four bits of the last character unused.
+      ...[...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_']
+        .map((last) => signature.slice(0, -1) + last)
+        .filter((form) => Buffer.from(form, 'base64url').equals(bytes)),
+      Buffer.concat([bytes.subarray(0, 32), Buffer.from(other, 'hex')]).toString('base64url'),
+    ]
+    const keys = await Promise.all(forms.map(async (form) => (await verifier().verify(`${signed}.${form}`)).sessionKey))
+    expect([forms.length, new Set(keys).size]).toEqual([17, 1])
   })
 
   it('is chosen by its issuer, to the letter', async () => {

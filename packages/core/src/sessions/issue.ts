@@ -48,7 +48,7 @@ export interface ForeignToken {
   readonly issuer: string
   /** Subject identifier of the user at the issuer. */
   readonly sub: string
-  /** Identifies its session at the issuer: `sid:...`, otherwise `jti:...`, otherwise `token:` and a digest of the token. */
+  /** Identifies its session at the issuer: `sid:...`, otherwise `jti:...`, otherwise `token:` and a digest of what is signed, or of an opaque token. */
   readonly sessionKey: string
   /** Milliseconds since 1970. */
   readonly issuedAt: number

@@ -45,8 +45,14 @@ interface Verifying {
   readonly clockTolerance: number
   readonly now: () => number
   readonly keys: KeySource
-  /** Payloads of tokens with a valid signature, by digest of the token; tokens are never stored. */
-  readonly verified: LRUCache<string, JWTPayload>
+  /** Tokens with a valid signature, by digest of the token; tokens are never stored. */
+  readonly verified: LRUCache<string, Signed>
+}
+
+interface Signed {
+  readonly payload: JWTPayload
+  /** SHA-256 of header and payload: one content can have signatures of several forms (unused bits, the two values of ECDSA). */
+  readonly digest: string
 }
 
 /**
@@ -69,11 +75,15 @@ async function verify(verifying: Verifying, token: string, jkt: string | undefin
   if (shape === undefined) throw rejected('malformed')
   checkHeader(shape.header, verifying)
   const { options, clockTolerance, now } = verifying
-  const digest = await sha256(token)
-  const payload = verifying.verified.get(digest) ?? (await verifiedPayload(verifying, token))
-  verifying.verified.set(digest, payload)
+  const whole = await sha256(token)
+  const signed = verifying.verified.get(whole) ?? {
+    payload: await verifiedPayload(verifying, token),
+    digest: await sha256(token.slice(0, token.lastIndexOf('.'))),
+  }
+  verifying.verified.set(whole, signed)
+  const { payload } = signed
   if ((payload.exp ?? 0) * 1_000 <= now() - clockTolerance * 1_000) throw rejected('expired')
-  return foreignTokenOf({ payload, digest, now: now(), jkt }, { ...options, clockTolerance })
+  return foreignTokenOf({ ...signed, now: now(), jkt }, { ...options, clockTolerance })
 }
 
 async function verifiedPayload({ options, algorithms, clockTolerance, now, keys }: Verifying, token: string): Promise<JWTPayload> {

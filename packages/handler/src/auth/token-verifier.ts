@@ -79,7 +79,7 @@ interface ClaimRules {
 /** A verified token, and the time of its check. */
 interface VerifiedClaims {
   readonly payload: JsonObject
-  /** SHA-256 of the token. */
+  /** SHA-256 of the token, without what its holder could change. */
   readonly digest: string
   /** Milliseconds since 1970. */
   readonly now: number
