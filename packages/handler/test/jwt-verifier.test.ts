@@ -92,7 +92,8 @@ describe('a signed token', () => {
     const other = (P256_ORDER - BigInt(`0x${bytes.toString('hex', 32)}`)).toString(16).padStart(64, '0')
     const forms = [
       // 64 bytes leave four bits of the last character unused.
-      ...[...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_']
+      ...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+        .split('')
         .map((last) => signature.slice(0, -1) + last)
         .filter((form) => Buffer.from(form, 'base64url').equals(bytes)),
       Buffer.concat([bytes.subarray(0, 32), Buffer.from(other, 'hex')]).toString('base64url'),

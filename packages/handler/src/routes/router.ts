@@ -112,18 +112,22 @@ export function nothingAt(service: Service, target: Target): OperationError {
   return new OperationError('not-found', problem)
 }
 
-function missing({ ctx, operations, bots }: Service, segments: readonly string[]): string {
+function missing(service: Service, segments: readonly string[]): string {
   const [type = '', ...rest] = segments
   const last = rest.at(-1) ?? type
   if (segments.includes('')) return 'There is nothing at this path: it has an empty part (//).'
-  if (ctx.storage.history === undefined && segments.includes('_history'))
+  if (service.ctx.storage.history === undefined && segments.includes('_history'))
     return "There is nothing at this path: this server keeps no earlier versions ('_history')."
   if (!type.startsWith('$') && !isResourceType(type)) {
     return hinted(`There is no resource type ${quoted(type)}.`, didYouMean(nearest(type, resourceTypes())))
   }
   const [id = '$'] = rest
   if (!/^[$_]/.test(id) && !isResourceId(id)) return `${quoted(id)} is not an id: 1 to 64 letters, digits, hyphens and dots are allowed.`
-  if (!last.startsWith('$')) return isCompartmentPath(segments) ? noCompartment(type) : 'There is nothing at this path.'
+  if (last.startsWith('$')) return missingOperation(service, last)
+  return isCompartmentPath(segments) ? noCompartment(type) : 'There is nothing at this path.'
+}
+
+function missingOperation({ operations, bots }: Service, last: string): string {
   const elsewhere = operations.find(({ name }) => name === last)
   if (elsewhere !== undefined) return `There is no operation ${quoted(last)} at this path, but at ${quoted(pathOf(elsewhere))}.`
   if (last === '$execute') {
