@@ -139,3 +139,8 @@ export function withValue(provider: CodeSystemProvider, property: string, value:
     () => all,
   )
 }
+
+/** Returns the values of a filter: those between commas with `in`, otherwise the one. */
+export function valuesOf(op: string, value: string): readonly string[] {
+  return (op === 'in' ? value.split(',') : [value]).map((one) => one.trim())
+}

@@ -2,7 +2,7 @@ import { isObject, objectsAt, stringAt, type JsonObject } from 'fhir-ops/interna
 import { compileRegex } from 'fhir-ops/internal/regex'
 import type { CodeSystemProvider, ConceptSet, Filter, ImportedSystem } from 'fhir-ops/terminology'
 import { testedSet } from 'fhir-ops/internal/terminology'
-import { withValue, listedSystem } from './listed-system.js'
+import { withValue, listedSystem, valuesOf } from './listed-system.js'
 import { canonicalOf } from 'fhir-ops/internal/content'
 
 /** The url of LOINC. */
@@ -38,10 +38,6 @@ function belowAny(provider: CodeSystemProvider, op: string, value: string): Conc
   if (op !== '=' && op !== 'in') return undefined
   const tops = valuesOf(op, value).flatMap((code) => provider.find(code) ?? [])
   return testedSet(provider, (concept) => tops.some((top) => concept !== top && provider.hierarchy.isWithin(concept, top)))
-}
-
-function valuesOf(op: string, value: string): readonly string[] {
-  return (op === 'in' ? value.split(',') : [value]).map((one) => one.trim())
 }
 
 function byCopyright(provider: CodeSystemProvider, value: string): ConceptSet | undefined {

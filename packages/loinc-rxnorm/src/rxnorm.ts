@@ -1,6 +1,6 @@
 import type { CodeSystemProvider, ConceptSet, Filter, ImportedSystem } from 'fhir-ops/terminology'
 import { testedSet } from 'fhir-ops/internal/terminology'
-import { listedSystem, withValue } from './listed-system.js'
+import { listedSystem, valuesOf, withValue } from './listed-system.js'
 
 /** The url of RxNorm. */
 export const RXNORM = 'http://www.nlm.nih.gov/research/umls/rxnorm'
@@ -18,15 +18,23 @@ export function rxnorm(): ImportedSystem {
 const CONCEPT = 'CUI:'
 
 /**
- * Returns the concepts that meet one of RxNorm's own filters: `STY` also accepts the id of a semantic type (`T200`), `SAB` is `RXNORM` because names of
- * other sources are not imported, and the target concept of a relationship may be written as `CUI:1191`.
+ * Returns the concepts that meet one of RxNorm's own filters, with `=` or `in`: `STY` also accepts the id of a semantic type (`T200`), `SAB` is `RXNORM`
+ * because names of other sources are not imported, and the target concept of a relationship may be written as `CUI:1191`.
  *
  * @returns `undefined` for filters that every code system supports.
  */
 function rxnormFilter(provider: CodeSystemProvider, { property, op, value }: Filter): ConceptSet | undefined {
-  if (op !== '=') return undefined
-  if (property === 'SAB' && value === 'RXNORM') return testedSet(provider, () => true)
-  if (property === 'STY' && /^T[0-9]{3}$/.test(value)) return withValue(provider, 'TUI', value)
-  if (!value.startsWith(CONCEPT) || !provider.header.properties.has(property)) return undefined
-  return withValue(provider, property, value.slice(CONCEPT.length))
+  if (op !== '=' && op !== 'in') return undefined
+  const values = valuesOf(op, value)
+  if (property === 'SAB') return values.every((one) => one === 'RXNORM') ? testedSet(provider, () => true) : undefined
+  const own = values.map((one) => ownValue(property, one))
+  if (!provider.header.properties.has(property) || own.every((one) => one === undefined)) return undefined
+  const sets = values.map((one, i) => withValue(provider, ...(own[i] ?? [property, one])))
+  return testedSet(provider, (concept) => sets.some((set) => set.has(concept)))
+}
+
+/** Returns the property and the value that a filter value of RxNorm means; `undefined` if these are the ones that the filter states. */
+function ownValue(property: string, value: string): [property: string, value: string] | undefined {
+  if (property === 'STY' && /^T[0-9]{3}$/.test(value)) return ['TUI', value]
+  return value.startsWith(CONCEPT) ? [property, value.slice(CONCEPT.length)] : undefined
 }

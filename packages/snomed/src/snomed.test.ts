@@ -198,6 +198,10 @@ test.each([
   ['moduleId', ID.organ, 0],
   ['sufficientlyDefined', 'true', 1],
   ['inactive', 'true', 1],
+  ['effectiveTime', '2024-01-01', 27],
+  ['effectiveTime', '2023-01-01', 0],
+  ['designation', 'Swollen organ', 1],
+  ['designation', 'Swelled organ', 0],
 ])('concepts are filtered by %s = %s', async (property, value, total) => {
   const include = [{ system: SNOMED, filter: [{ property, op: '=', value }] }]
   expect((await expand(ctx, { valueSet: { resourceType: 'ValueSet', status: 'active', compose: { include } } })).total).toBe(total)

@@ -14,11 +14,11 @@ const LOINC = 'http://loinc.org'
 
 /** A release of invented codes, as files by name. */
 const RELEASE: Readonly<Record<string, string>> = {
-  'LoincTable/Loinc.csv': `"LOINC_NUM","COMPONENT","SCALE_TYP","CLASS","DefinitionDescription","STATUS","CLASSTYPE","SHORTNAME","LONG_COMMON_NAME","EXTERNAL_COPYRIGHT_NOTICE","AskAtOrderEntry"
+  'LoincTable/Loinc.csv': `"LOINC_NUM","COMPONENT","SCALE_TYP","CLASS","DefinitionDescription","STATUS","CLASSTYPE","SHORTNAME","LONG_COMMON_NAME","EXTERNAL_COPYRIGHT_NOTICE","AskAtOrderEntry","CONSUMER_NAME","DOCUMENT_SECTION"
 "1-1","Sugar","Qn","CHEM","Sweet, and ""white""
-in a cup","ACTIVE","1","Sug","Sugar [Mass/volume] in Tea","","2-2;3-3"
-"2-2","Sugar","Doc","TEA.NOTE","","ACTIVE","2","","Sugar note","Copyright of a maker of tea",""
-"3-3","Salt","Qn","CHEM","","DEPRECATED","1","","Salt in Tea","",""
+in a cup","ACTIVE","1","Sug","Sugar [Mass/volume] in Tea","","2-2;3-3","Sweetness",""
+"2-2","Sugar","Doc","TEA.NOTE","","ACTIVE","2","","Sugar note","Copyright of a maker of tea","","Note; Letter","Both"
+"3-3","Salt","Qn","CHEM","","DEPRECATED","1","","Salt in Tea","","","",""
 `,
   'AccessoryFiles/PartFile/Part.csv': `"PartNumber","PartTypeName","PartName","PartDisplayName","Status"
 "LP1-1","COMPONENT","Sugar","Sugar","ACTIVE"
@@ -155,6 +155,10 @@ describe('an imported release of LOINC', () => {
     ['CLASS', '=', 'chem', ['1-1', '3-3']],
     ['CLASS', '=', 'LP4-4', ['3-3']],
     ['CLASSTYPE', '=', '1', ['1-1', '3-3']],
+    ['CONSUMER_NAME', '=', 'Sweetness', ['1-1']],
+    ['CONSUMER_NAME', '=', 'Note', ['2-2']],
+    ['CONSUMER_NAME', 'exists', 'true', ['1-1', '2-2']],
+    ['DOCUMENT_SECTION', '=', 'Both', ['2-2']],
     ['STATUS', '=', 'DEPRECATED', ['3-3', 'LG3-3']],
     ['Group', '=', 'LG2-2', ['1-1', '2-2']],
     ['parent', '=', 'LG1-1', ['LG2-2', 'LG3-3']],

@@ -77,8 +77,13 @@ describe('an imported release of RxNorm', () => {
     ['STY', 'T200', []],
     ['SAB', 'RXNORM', ['11', '22', '33']],
     ['has_ingredient', 'CUI:11', ['22']],
-  ])('is filtered by %s = %s', async (property, value, codes) => {
-    const include = [{ system: RXNORM, filter: [{ property, op: '=', value }] }]
+    ['STY', 'T200, T109', ['11'], 'in'],
+    ['STY', 'Organic Chemical,T200', ['11'], 'in'],
+    ['has_ingredient', 'CUI:11,33', ['22'], 'in'],
+    ['has_ingredient', '11,33', ['22'], 'in'],
+    ['SAB', 'RXNORM', ['11', '22', '33'], 'in'],
+  ])('is filtered by %s = %s', async (property, value, codes, op = '=') => {
+    const include = [{ system: RXNORM, filter: [{ property, op, value }] }]
     const { contains } = await expand(ctx, { valueSet: { resourceType: 'ValueSet', status: 'active', compose: { include } } })
     expect(contains.map(({ code }) => code)).toEqual(codes)
   })

@@ -8,7 +8,7 @@ export const LOINC = 'http://loinc.org'
 /** Properties of all codes whose value is a part. */
 export const PART_PROPERTIES = ['COMPONENT', 'PROPERTY', 'TIME_ASPCT', 'SYSTEM', 'SCALE_TYP', 'METHOD_TYP', 'CLASS'] as const
 
-/** Properties that are columns of `Loinc.csv`. */
+/** Properties that are columns of `Loinc.csv`. Some are of older releases: consumer names are now in a file of their own, and no release has sections of documents any more. */
 export const TEXT_PROPERTIES = [
   'STATUS',
   'STATUS_REASON',
@@ -17,6 +17,8 @@ export const TEXT_PROPERTIES = [
   'CHANGE_REASON_PUBLIC',
   'CLASSTYPE',
   'ORDER_OBS',
+  'CONSUMER_NAME',
+  'DOCUMENT_SECTION',
   'FORMULA',
   'EXMPL_ANSWERS',
   'SURVEY_QUEST_TEXT',
@@ -46,19 +48,21 @@ export function codeConcept(row: CsvRow, tables: LoincTables): JsonObject {
   const definition = row.get('DefinitionDescription')
   const parts = tables.values('part', code).map((text): PartLink => JSON.parse(text))
   const names = [...named('SHORTNAME', row.get('SHORTNAME')), ...named('DisplayName', row.get('DisplayName'))]
-  const consumer = tables.values('consumer-name', code).flatMap((name) => named('ConsumerName', name))
+  const consumer = [...new Set([...tables.values('consumer-name', code), ...(row.get('CONSUMER_NAME')?.split(/; */) ?? [])])]
   const variants = tables.values('variant', code).map((text): JsonObject => JSON.parse(text))
   return {
     code,
     display: row.get('LONG_COMMON_NAME') ?? column(row, 'COMPONENT'),
     ...(definition !== undefined && { definition }),
-    designation: [...names, ...consumer, ...variants],
+    designation: [...names, ...consumer.flatMap((name) => named('ConsumerName', name)), ...variants],
     property: [
       ...PART_PROPERTIES.filter((property) => !parts.some((part) => part.property === property)).flatMap((property) =>
         textProperty(property, row.get(property)),
       ),
       ...parts.map(({ property, code: part, name }) => ({ code: property, valueCoding: { system: LOINC, code: part, display: name } })),
-      ...TEXT_PROPERTIES.flatMap((property) => textProperty(property, row.get(property))),
+      ...TEXT_PROPERTIES.flatMap((property) =>
+        property === 'CONSUMER_NAME' ? consumer.flatMap((name) => textProperty(property, name)) : textProperty(property, row.get(property)),
+      ),
       ...CODE_PROPERTIES.flatMap((property) => codes(property, row.get(property)?.split(/; */))),
       ...codes('answer-list', tables.values('lists-of', code)),
       ...codes('Group', tables.values('groups-of', code)),

@@ -49,7 +49,8 @@ function distinct(properties: readonly JsonObject[]): readonly JsonObject[] {
   return [...new Map(properties.map((property) => [JSON.stringify(property), property])).values()]
 }
 
-function dateOf(time: number): string {
+/** Writes the time of a release, `YYYYMMDD` as a number, as a date of FHIR. */
+export function dateOf(time: number): string {
   const digits = String(time)
   return `${digits.slice(0, 4)}-${digits.slice(4, 6)}-${digits.slice(6, 8)}`
 }

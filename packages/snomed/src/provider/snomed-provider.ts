@@ -6,7 +6,7 @@ import { renderExpression, normalFormOf, type NormalForm, isBelowConcept, isBelo
 import type { SnomedSystem } from '../open-snomed.js'
 import { SNOMED } from '../sctid.js'
 import { expressionTable, snomedFilter, takesInactive, type ExpressionTable, type KnownExpression } from './filter.js'
-import { propertiesOf } from './concept-element.js'
+import { dateOf, propertiesOf } from './concept-element.js'
 import { designationsOf, displayDialect, displayTerm, type DisplayDialect } from './texts.js'
 import { rangeBitmap } from 'fhir-ops/internal/bits'
 import { finished } from 'fhir-ops/internal/work'
@@ -176,6 +176,7 @@ const COLUMNS: ReadonlyMap<string, (index: SnomedIndex, concept: number) => stri
   ['module', (index, concept) => index.module(concept)],
   ['moduleId', (index, concept) => index.module(concept)],
   ['sufficientlyDefined', (index, concept) => String(index.isDefined(concept))],
+  ['effectiveTime', (index, concept) => dateOf(index.effectiveTime(concept))],
 ])
 
 function column(index: SnomedIndex, property: string): ReadonlyMap<string, Bitmap> {

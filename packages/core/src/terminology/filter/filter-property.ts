@@ -168,7 +168,7 @@ export function writtenCode(provider: CodeSystemProvider, code: string): string 
 }
 
 function designationTexts(provider: CodeSystemProvider, concept: number): readonly string[] {
-  return provider
-    .sources(concept)
-    .flatMap((source) => objectsAt(source.concept, 'designation').flatMap((designation) => stringAt(designation, 'value') ?? []))
+  const own = provider.designations?.(concept).filter(({ outdated }) => outdated === undefined) ?? []
+  const stated = provider.sources(concept).flatMap((source) => objectsAt(source.concept, 'designation'))
+  return [...own.map(({ value }) => value), ...stated.flatMap((designation) => stringAt(designation, 'value') ?? [])]
 }
