@@ -1,7 +1,9 @@
+import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { connect, type AddressInfo } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startingListener } from '../src/node/index.js'
+import { configureServer, startingListener } from '../src/node/index.js'
 import { askFhir, fhirHeaders, send, startServer, type RunningServer } from './running-server.js'
 
 let running: RunningServer
@@ -11,9 +13,9 @@ beforeAll(async () => {
 afterAll(() => running.stop())
 
 describe('malformed wire requests', () => {
-  const exchange = (text: string): Promise<string> =>
+  const exchange = (text: string, last: 'end' | 'write' = 'end'): Promise<string> =>
     new Promise((resolve) => {
-      const socket = connect(running.port, '127.0.0.1', () => socket.end(text))
+      const socket = connect(running.port, '127.0.0.1', () => socket[last](text))
       let received = ''
       socket.on('data', (data) => (received += String(data)))
       socket.on('error', () => resolve(received))
@@ -75,6 +77,8 @@ describe('malformed wire requests', () => {
     const send = (coding: string): Promise<string> =>
       exchange(
         `POST /fhir/R4/Patient HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${headers}\r\nTransfer-Encoding: ${coding}\r\n\r\n${body}`,
+        // Node gives up an answer that is not ready when the sender has closed its side.
+        'write',
       )
     expect(await send('gzip, chunked')).toMatch(/^HTTP\/1.1 415 /)
     expect(await send('Chunked')).toMatch(/^HTTP\/1.1 201 /)
@@ -103,4 +107,27 @@ it('a server that is starting answers 503 with the security headers', async () =
   const reply = await send(`http://127.0.0.1:${port}/fhir/R4/metadata`, { headers: {} })
   await new Promise((resolve) => server.close(resolve))
   expect([reply.status, reply.headers['retry-after'], reply.headers['cache-control']]).toEqual([503, '1', 'no-store'])
+})
+
+describe('configureServer', () => {
+  it('ends late senders soon after their time, not at the next of the checks that Node makes every 30 seconds', async () => {
+    const server = configureServer(
+      createServer(() => {}),
+      { headersMs: 50, requestMs: 100 },
+    )
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const ended = async (text: string): Promise<unknown> => {
+      const socket = connect((server.address() as AddressInfo).port, '127.0.0.1', () => socket.write(text)).resume()
+      return Promise.race([once(socket, 'close').then(() => 'closed'), setTimeout(25_000, 'open', { ref: false })])
+    }
+    const senders = ['GET / HTTP/1.1\r\nHost:', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhe']
+    expect(await Promise.all(senders.map(ended))).toEqual(['closed', 'closed'])
+    server.close()
+  })
+
+  it.each([[undefined], [null], [{}], [() => {}]])('refuses what is no server: %s', (given) => {
+    expect(() => Reflect.apply(configureServer, undefined, [given])).toThrow(
+      new TypeError('configureServer: the server must be what createServer of node:http, or listen of Express and Koa, returns.'),
+    )
+  })
 })

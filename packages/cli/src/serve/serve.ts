@@ -23,8 +23,6 @@ export interface RunningServer {
   readonly close: () => Promise<void>
 }
 
-/** Interval in milliseconds at which Node checks for late clients; by default, 30 seconds. */
-const CHECK_MS = 1_000
 /** How long a stopping server waits for finished answers to be sent, in milliseconds. */
 const LINGER_MS = 500
 const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost'])
@@ -38,7 +36,7 @@ export async function serve(options: ServeOptions, io: Io): Promise<RunningServe
   checkDoors(options)
   // Not imported, because Node would also load HTTP/2 and the HTTP client, which takes ten times as long as the server alone.
   const { createServer } = process.getBuiltinModule('node:http')
-  const server = configureServer(createServer({ connectionsCheckingInterval: CHECK_MS }))
+  const server = configureServer(createServer())
   server.on('request', startingListener())
   const url = await listening(server, options)
   try {

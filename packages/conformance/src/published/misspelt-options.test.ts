@@ -1,3 +1,4 @@
+import { createServer } from 'node:http'
 import { readdirSync, readFileSync } from 'node:fs'
 import { openBotSandbox } from '@fhir-ops/bot-sandbox'
 import { cqlChecker, cqlLanguage, cqlOperations, evaluateCql } from '@fhir-ops/cql'
@@ -62,7 +63,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   openBotSandbox: { make: openBotSandbox },
   compileFhirPath: { make: compileFhirPath, before: ['true'] },
   collectData: { make: collectData, before: [context, { measure: 'm', periodStart: '2026', periodEnd: '2026' }] },
-  configureServer: { make: configureServer, before: [{}] },
+  configureServer: { make: configureServer, before: [createServer()] },
   createBots: { make: createBots },
   createCache: { make: createCache },
   createContext: { make: createContext, options: { storage } },

@@ -62,6 +62,17 @@ const failure = (run: Promise<ExecuteResult>) =>
     (error: OperationError) => error,
   )
 
+test('needs a context with bots', async () => {
+  const execution = (bots: object): Promise<unknown> =>
+    Reflect.apply(execute, undefined, [
+      { ...createContext({ storage: memoryStorage() }), ...bots },
+      { bot: { id: 'b' }, input: 1 },
+    ])
+  await expect(execution({})).rejects.toThrow('The context has no bots.')
+  await expect(execution({ bots: undefined })).rejects.toThrow('bots is missing.')
+  await expect(execution({ bots: {} })).rejects.toThrow('bots has no host.')
+})
+
 describe('which bot', () => {
   test.each([
     [{ id: 'alone' }, 'alone'],

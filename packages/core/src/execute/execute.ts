@@ -1,5 +1,5 @@
 import { createPace, explained, type ExplainOption, type OperationContext, type Pace } from '../context/index.js'
-import { OperationError } from '../errors/index.js'
+import { checkHas, OperationError } from '../errors/index.js'
 import { checkInput, FLAG, inputShape, needed, OBJECT, oneOf, TEXT } from '../input/index.js'
 import { parseInPieces } from '../json/index.js'
 import { isPending } from '../work/index.js'
@@ -68,6 +68,8 @@ export const PASSED_HEADERS = ['accept', 'accept-language', 'content-type', 'use
  */
 export async function execute(ctx: ExecuteContext, input: ExecuteInput): Promise<ExecuteResult> {
   checkInput(ctx, input, EXECUTE_INPUT)
+  checkHas('The context', ctx, ['bots'])
+  checkHas('bots', ctx.bots, ['host', 'limits'])
   return explained(ctx, input, (own) => executed({ ...own, bots: ctx.bots }, input))
 }
 

@@ -40,9 +40,19 @@ function check({ factory, shape, path }: Checking, given: JsonObject): void {
   for (const [name, kind] of shape.kinds) {
     const value = given[name]
     if (value === undefined) continue
-    if (!kind.is(value)) throw new TypeError(`${factory}: ${path}${name} ${isPromise(value) ? PROMISE : `must be ${kind.words}`}.`)
+    checkArgument(`${factory}: ${path}${name}`, value, kind)
     if (kind.options !== undefined && isObject(value)) check({ factory, shape: kind.options, path: `${path}${name}.` }, value)
   }
+}
+
+/**
+ * Checks an argument that is not an object of options, for callers in plain JavaScript.
+ *
+ * @param place Names the function and the argument: `sessions.list: sub`.
+ * @throws {TypeError} for another type.
+ */
+export function checkArgument(place: string, value: unknown, kind: MemberKind): void {
+  if (!kind.is(value)) throw new TypeError(`${place} ${isPromise(value) ? PROMISE : `must be ${kind.words}`}.`)
 }
 
 const PROMISE = 'is a promise that was not awaited'

@@ -1,4 +1,4 @@
-export { checkOptions, having, optionsOf, SPREAD_THE_RESULT } from './check-options.js'
+export { checkArgument, checkOptions, having, optionsOf, SPREAD_THE_RESULT } from './check-options.js'
 export {
   ambiguousCode,
   codeSource,

@@ -497,6 +497,43 @@ describe('what plain JavaScript leaves out or gives in another type', () => {
   })
 })
 
+describe('arguments of plain JavaScript that are of another type', () => {
+  const principal = { sub: 'ann', loginId: 'l', scopes: [], claims: {}, expiresAt: 0 }
+  const PRINCIPAL = 'must be a principal, as verify returns it.'
+  it.each<[keyof Sessions, readonly unknown[], string]>([
+    ['list', [principal], 'sessions.list: sub must be a text.'],
+    ['list', [], 'sessions.list: sub must be a text.'],
+    ['isActive', [{ loginId: 'l' }], 'sessions.isActive: loginId must be a text.'],
+    ['disable', [{ loginId: 'l' }], 'sessions.disable: loginId must be a text.'],
+    ['enable', [undefined], 'sessions.enable: loginId must be a text.'],
+    ['delete', [5], 'sessions.delete: loginId must be a text.'],
+    ['logout', ['fo_token'], `sessions.logout: principal ${PRINCIPAL}`],
+    ['logout', [undefined], `sessions.logout: principal ${PRINCIPAL}`],
+    ['logout', [Promise.resolve(principal)], 'sessions.logout: principal is a promise that was not awaited.'],
+    ['revokeOthers', [{ sub: 'ann' }], `sessions.revokeOthers: principal ${PRINCIPAL}`],
+    ['revoke', [undefined], 'sessions.revoke: the options are missing.'],
+    ['revoke', [{ principal }], 'sessions.revoke: the option loginId is missing.'],
+    ['revoke', [{ principal: 'ann', loginId: 'l' }], `sessions.revoke: principal ${PRINCIPAL}`],
+    ['signOutEverywhere', [principal], 'sessions.signOutEverywhere: sub must be a text.'],
+    ['disableUser', [{ sub: 'ann' }], 'sessions.disableUser: sub must be a text.'],
+    ['enableUser', [null], 'sessions.enableUser: sub must be a text.'],
+    ['deleteUser', [null], 'sessions.deleteUser: sub must be a text.'],
+    [
+      'endLogin',
+      [{ issuer: 'https://issuer.example', session: 's' }],
+      "sessions.endLogin: there is no option 'session'. There are issuer, sub, sid.",
+    ],
+    ['endLogin', [{ sub: 'ann' }], 'sessions.endLogin: the option issuer is missing.'],
+    ['endLogin', [{ issuer: 'https://issuer.example' }], 'sessions.endLogin: sub or sid is needed.'],
+    ['useOnce', [5, 1_000], 'sessions.useOnce: key must be a text.'],
+    ['useOnce', ['k'], 'sessions.useOnce: ms must be a number, 0 or more.'],
+  ])('%s(%j) is a TypeError', async (method, given, message) => {
+    const call: unknown = world().sessions[method]
+    if (typeof call !== 'function') throw new Error(method)
+    await expect(call(...given)).rejects.toThrow(new TypeError(message))
+  })
+})
+
 describe('scopes of a session', () => {
   it.each([
     'openid',

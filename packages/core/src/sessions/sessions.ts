@@ -1,4 +1,19 @@
-import { AMOUNT, checkOptions, CLOCK, FUNCTION, having, inputShape, listOf, needed, oneOf, TEXT, type InputShape } from '../input/index.js'
+import {
+  AMOUNT,
+  checkArgument,
+  checkOptions,
+  CLOCK,
+  FUNCTION,
+  having,
+  inputShape,
+  listOf,
+  needed,
+  objectWith,
+  oneOf,
+  TEXT,
+  type InputShape,
+  type MemberKind,
+} from '../input/index.js'
 import { OperationError } from '../errors/index.js'
 import { ownCopy } from '../json/index.js'
 import type { SessionRecord, SessionStore } from '../storage/index.js'
@@ -124,24 +139,50 @@ export function createSessions(options: SessionsOptions): Sessions {
     create: (session) => createSession(services, session),
     verify: (token) => verifyToken(services, token),
     adopt: (token, seen = {}) => adoptForeign(services, token, seen),
-    list: (sub) => listActive(services, sub),
-    isActive: (loginId) => isSessionActive(services, loginId),
-    logout: (principal, origin) => logout(services, principal, origin),
-    revoke: (revocation, origin) => revoke(services, revocation, origin),
-    revokeOthers: (principal, origin) => revokeOthers(services, principal, origin),
-    signOutEverywhere: (sub, origin) => signOutEverywhere(services, sub, origin),
-    endLogin: (ended, origin) => endLogin(services, ended, origin),
-    disable: (loginId) => setSessionState(services, loginId, 'disabled'),
-    enable: (loginId) => setSessionState(services, loginId, 'active'),
-    delete: (loginId) => setSessionState(services, loginId, 'deleted'),
-    disableUser: (sub) => setUserState(services, sub, 'disabled'),
-    enableUser: (sub) => setUserState(services, sub, 'active'),
-    deleteUser: (sub) => setUserState(services, sub, 'deleted'),
-    useOnce: async (key, ms) => services.store.useOnce(await sha256(key), { now: services.now(), until: services.now() + ms }),
+    list: async (sub) => listActive(services, text('list: sub', sub)),
+    isActive: async (loginId) => isSessionActive(services, text('isActive: loginId', loginId)),
+    logout: async (principal, origin) => logout(services, principalOf('logout', principal), origin),
+    revoke: async (revocation, origin) => {
+      checkOptions('sessions.revoke', REVOCATION, revocation)
+      await revoke(services, revocation, origin)
+    },
+    revokeOthers: async (principal, origin) => revokeOthers(services, principalOf('revokeOthers', principal), origin),
+    signOutEverywhere: async (sub, origin) => signOutEverywhere(services, text('signOutEverywhere: sub', sub), origin),
+    endLogin: async (ended, origin) => {
+      checkOptions('sessions.endLogin', ENDED_LOGIN, ended)
+      if (ended.sub === undefined && ended.sid === undefined) throw new TypeError('sessions.endLogin: sub or sid is needed.')
+      await endLogin(services, ended, origin)
+    },
+    disable: async (loginId) => setSessionState(services, text('disable: loginId', loginId), 'disabled'),
+    enable: async (loginId) => setSessionState(services, text('enable: loginId', loginId), 'active'),
+    delete: async (loginId) => setSessionState(services, text('delete: loginId', loginId), 'deleted'),
+    disableUser: async (sub) => setUserState(services, text('disableUser: sub', sub), 'disabled'),
+    enableUser: async (sub) => setUserState(services, text('enableUser: sub', sub), 'active'),
+    deleteUser: async (sub) => setUserState(services, text('deleteUser: sub', sub), 'deleted'),
+    useOnce: async (key, ms) => {
+      checkArgument('sessions.useOnce: ms', ms, AMOUNT)
+      const now = services.now()
+      return services.store.useOnce(await sha256(text('useOnce: key', key)), { now, until: now + ms })
+    },
     purge: () => services.store.purge(services.now() - KEEP_EXPIRED_MS),
     audit: services.audit,
     close: () => closed(services, pending, options.closeMs ?? CLOSE_MS),
   }
+}
+
+const PRINCIPAL: MemberKind = objectWith('a principal, as verify returns it', { sub: needed(TEXT), loginId: needed(TEXT) })
+const REVOCATION: InputShape = inputShape<Revocation>({ principal: needed(PRINCIPAL), loginId: needed(TEXT) })
+const ENDED_LOGIN: InputShape = inputShape<EndedLogin>({ issuer: needed(TEXT), sub: TEXT, sid: TEXT })
+
+/** Returns an argument that must be a text: the store would find no user and no session by anything else, and nothing would be ended. */
+function text(place: string, value: string): string {
+  checkArgument(`sessions.${place}`, value, TEXT)
+  return value
+}
+
+function principalOf(method: string, principal: Principal): Principal {
+  checkArgument(`sessions.${method}: principal`, principal, PRINCIPAL)
+  return principal
 }
 
 /** Waits for pending writes, at most `closeMs`. */

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Awaitable } from 'fhir-ops/internal/work'
-import { AMOUNT, checkOptions, inputShape, type InputShape } from 'fhir-ops/internal/input'
+import { AMOUNT, checkArgument, checkOptions, inputShape, type InputShape, type MemberKind } from 'fhir-ops/internal/input'
 import type { Handler } from '../handler.js'
 import { emptyAnswer, answerToSend } from '../http/answer.js'
 import { bodyTaken, linesOf, type HttpRequest } from '../http/http-request.js'
@@ -211,23 +211,34 @@ export interface ServerTimeouts {
 
 const SHAPE: InputShape = inputShape<ServerTimeouts>({ headersMs: AMOUNT, requestMs: AMOUNT, keepAliveMs: AMOUNT })
 
+/** An application of Express or Koa has `on` and `listen`, too. */
+const SERVER: MemberKind = {
+  words: 'what createServer of node:http, or listen of Express and Koa, returns',
+  is: (value) => ['on', 'listen', 'close'].every((member) => member in Object(value ?? {})),
+}
+
+/** How often Node checks for late senders. */
+const CHECK_MS = 1_000
+
 /** Marks a request whose sender waits for `100 Continue` before it sends the body. */
 const AWAITS_CONTINUE = Symbol('awaits 100 Continue')
 
 /**
  * Sets the time-outs of a server, lets the handler decide about requests with `Expect: 100-continue`, and answers requests that are not valid HTTP.
- * Set the limit on header size with `createServer({ maxHeaderSize: 16 * 1024 })`, which is Node's default. Node checks for late senders every 30
- * seconds; with `createServer({ connectionsCheckingInterval: 1_000 })`, the time-outs are accurate to a second.
+ * Set the limit on header size with `createServer({ maxHeaderSize: 16 * 1024 })`, which is Node's default. Call it before the server listens, or in the same
+ * turn: from then on Node checks for late senders every second, and otherwise every 30 seconds.
  *
- * @throws {TypeError} for a time-out that is unknown or not a number.
+ * @throws {TypeError} for what is no server, and for a time-out that is unknown or not a number.
  */
 export function configureServer(server: Server, timeouts: ServerTimeouts = {}): Server {
+  checkArgument('configureServer: the server', server, SERVER)
   checkOptions('configureServer', SHAPE, timeouts)
   server.headersTimeout = timeouts.headersMs ?? 5_000
   server.requestTimeout = timeouts.requestMs ?? 30_000
   server.keepAliveTimeout = timeouts.keepAliveMs ?? 5_000
-  // The listener refuses a request without Host, because Node would do so without the headers that every answer has.
-  Object.assign(server, { requireHostHeader: false })
+  // The listener refuses a request without Host, because Node would do so without the headers that every answer has. Of what `createServer` takes as
+  // options, Node reads these from the server.
+  Object.assign(server, { requireHostHeader: false, connectionsCheckingInterval: CHECK_MS })
   server.on('checkContinue', (message, response) => {
     Object.defineProperty(message, AWAITS_CONTINUE, { value: true })
     server.emit('request', message, response)
