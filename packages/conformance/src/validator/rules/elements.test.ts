@@ -307,8 +307,18 @@ test.each<readonly [resource: JsonObject, said: readonly string[]]>([
     ['error array-expected Patient.contact', 'error invariant Patient.contact[0]', 'error code-not-in-value-set Patient.contact[0].gender'],
   ],
   [{ resourceType: 'OperationOutcome', issue: 'x' }, ['error array-expected OperationOutcome.issue', 'error too-few OperationOutcome']],
+  [
+    { resourceType: 'OperationOutcome', issue: {} },
+    [
+      'error array-expected OperationOutcome.issue',
+      'error empty-object OperationOutcome.issue[0]',
+      'error too-few OperationOutcome.issue[0]',
+      'error too-few OperationOutcome.issue[0]',
+    ],
+  ],
+  [patient({ name: { id: 'a' } }), ['error array-expected Patient.name', 'error empty-object Patient.name[0]']],
 ])('an object instead of a list is checked as its item, and another value is none: %j', async (resource, said) => {
-  expect(await findingsOf(resource, [], /^(array-expected|too-few|invariant|code-not-in-value-set)$/)).toEqual(said)
+  expect(await findingsOf(resource, [], /^(array-expected|empty-object|too-few|invariant|code-not-in-value-set)$/)).toEqual(said)
 })
 
 test.each<readonly [resource: JsonObject, said: readonly string[]]>([

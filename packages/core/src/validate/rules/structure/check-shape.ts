@@ -76,11 +76,10 @@ export function checkShape(run: Run, node: FhirNode, { slot, holder }: Member): 
   )
 }
 
-/** True for an object with content instead of an array: it is taken for the item of one, and checked. */
+/** True for an object instead of an array: it is taken for the item of one, and checked. */
 export function isItemAlone({ model }: Run, { slot, holder }: Member): boolean {
-  const value = holder[slot.jsonName]
   const kind = model.type(slot.type)?.kind ?? 'primitive'
-  return slot.isCollection && kind !== 'primitive' && isObject(value) && hasContent(value, kind)
+  return slot.isCollection && kind !== 'primitive' && isObject(holder[slot.jsonName])
 }
 
 /** Checks that the `_name` next to a primitive value is an object or, next to a list of values, a list of objects and nulls. */
