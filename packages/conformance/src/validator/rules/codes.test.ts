@@ -176,6 +176,43 @@ describe('codings', () => {
     expect(await findingsOf(resource, [codeSystem({}), valueSet, profile], /^code-/)).toEqual(said)
   })
 
+  test.each<readonly [purpose: string, own: JsonObject | undefined, severity: string]>([
+    ['extensible', undefined, 'warning'],
+    ['extensible', { strength: 'extensible' }, 'warning'],
+    ['extensible', { strength: 'required' }, 'warning'],
+    ['preferred', { strength: 'extensible' }, 'information'],
+    ['preferred', { strength: 'required' }, 'information'],
+    ['required', { strength: 'required' }, 'error'],
+  ])('an additional binding of purpose %s holds for what is derived, whose own binding is %j', async (purpose, own, severity) => {
+    const valueSet = (url: string, system: string): JsonObject => ({
+      resourceType: 'ValueSet',
+      url,
+      status: 'active',
+      compose: { include: [{ system }] },
+    })
+    const parts = [
+      { url: 'purpose', valueCode: purpose },
+      { url: 'valueSet', valueCanonical: 'http://codes.test/none' },
+    ]
+    const extension = [{ url: 'http://hl7.org/fhir/tools/StructureDefinition/additional-binding', extension: parts }]
+    const main = { strength: 'extensible', valueSet: 'http://codes.test/all' }
+    const base = basicProfile({ path: 'Basic.code', binding: { ...main, extension } })
+    const derived = {
+      ...basicProfile({ path: 'Basic.code', min: 1, ...(own !== undefined && { binding: { ...main, ...own } }) }),
+      url: 'http://codes.test/derived',
+      baseDefinition: 'http://codes.test/p',
+    }
+    const definitions = [
+      codeSystem({}),
+      valueSet('http://codes.test/none', 'http://hl7.org/fhir/item-type'),
+      valueSet('http://codes.test/all', 'http://codes.test/cs'),
+      base,
+      derived,
+    ]
+    const resource = { ...basic(known('a')), meta: { profile: [derived.url] } }
+    expect(await findingsOf(resource, definitions, /^code-/)).toEqual([`${severity} code-not-in-value-set Basic.code`])
+  })
+
   test('the code of a draft in a value set that is a draft too', async () => {
     const url = 'http://codes.test/vs'
     const valueSet = { resourceType: 'ValueSet', url, status: 'draft', compose: { include: [{ system: 'http://codes.test/cs' }] } }

@@ -180,7 +180,7 @@ function additionalBindings(binding: JsonObject): readonly BindingRule[] {
     const parts = new Map(objectsAt(extension, 'extension').map((part) => [part['url'], valueIn(part)]))
     const strength = PURPOSES.get(parts.get('purpose'))
     const valueSet = parts.get('valueSet')
-    return strength === undefined || typeof valueSet !== 'string' || parts.has('usage') ? [] : [{ strength, valueSet }]
+    return strength === undefined || typeof valueSet !== 'string' || parts.has('usage') ? [] : [{ strength, valueSet, isAdditional: true }]
   })
 }
 

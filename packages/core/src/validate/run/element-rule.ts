@@ -91,6 +91,8 @@ export interface BindingRule {
   readonly valueSet: string
   /** True for the maximum of a binding that requires no code: a concept may consist of text only. */
   readonly takesText?: boolean
+  /** True for a binding that applies besides the binding itself, and that none of what is derived replaces. */
+  readonly isAdditional?: boolean
 }
 
 /** Stands for the value set of the base, in profiles that change only the binding strength. */

@@ -60,7 +60,8 @@ export function boundLists(run: Run, rules: readonly ElementRule[]): readonly Co
 
 /**
  * The bindings of an element that are not replaced. A binding of a profile replaces those of the profiles that it builds on. It replaces that of the type if
- * profiles were asked for, or if a concept conforms to it; a resource that only claims a profile claims its type, too. None replaces a required one.
+ * profiles were asked for, or if a concept conforms to it; a resource that only claims a profile claims its type, too. None replaces a required one or an
+ * additional one.
  *
  * @param bound At least one is of a profile.
  */
@@ -70,11 +71,11 @@ export function inForce(
   { bound, codes }: { readonly bound: readonly BoundRule[]; readonly codes: readonly GivenCode[] },
 ): readonly BoundRule[] {
   if (bound.length === 1) return bound
-  const own = bound.filter(({ rule }) => !rule.isBase)
+  const own = bound.filter(({ binding, rule }) => !rule.isBase && binding.isAdditional !== true)
   const replacesType =
     (run.isAsked && isInRoot(run, node)) || (node.type.name === 'CodeableConcept' && own.some((one) => isMet(run, one, codes)))
   return bound.filter(({ binding, rule }) => {
-    if (binding.strength === 'required') return true
+    if (binding.strength === 'required' || binding.isAdditional === true) return true
     return rule.isBase ? !replacesType : !own.some((other) => buildsOn(run, other.rule.profile, rule.profile))
   })
 }

@@ -130,10 +130,16 @@ export const bindingRule: DemandRule = {
   checkBy: checkFor,
 }
 
-/** Creates the check of codes against the value sets that rules bind them to. If a code of one set is required, weaker bindings are not checked. */
+/**
+ * Creates the check of codes against the value sets that rules bind them to. If a code of one set is required, weaker bindings are not checked, except
+ * additional ones.
+ */
 function checkFor(rules: readonly ElementRule[]): NodeCheck {
   const bound = rules.flatMap((rule) => rule.bindings.map((binding) => ({ binding, rule })))
-  const required = eachOnce(bound.filter(({ binding }) => binding.strength === 'required'))
+  const isRequired = bound.some(({ binding }) => binding.strength === 'required')
+  const required = isRequired
+    ? eachOnce(bound.filter(({ binding }) => binding.strength === 'required' || binding.isAdditional === true))
+    : []
   const strongest = bound.filter(isStrongest)
   const ofTypeOnly = strongest.every(({ rule }) => rule.isBase) ? eachOnce(strongest) : undefined
   return (run, node) => {
