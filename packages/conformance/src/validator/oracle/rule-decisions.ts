@@ -113,7 +113,7 @@ export const DECIDED_OF_RULES: readonly ProbeDecision[] = [
     isLimit: true,
   },
   {
-    probes: /rule\/content references: /,
+    probes: /(rule\/content references: |^guides q2: vsInc5\/)/,
     why: `[contentReference](${R4}/elementdefinition-definitions.html#ElementDefinition.contentReference) leads to an element of the definition that it names, with what that says.`,
   },
   {

@@ -6,6 +6,10 @@ const FHIRPATH = 'https://hl7.org/fhirpath/N1'
 /** Decisions on probes of values, Bundles, forms, invariants and discriminators that were made in series. */
 export const DECIDED_OF_SERIES: readonly ProbeDecision[] = [
   {
+    probes: /^conformance q4: bp\/\w+\/error\/false\//,
+    why: `[severity](${R4}/elementdefinition-definitions.html#ElementDefinition.constraint.severity): a profile may make an error of what the base only recommends; theirs keeps what the base says of the key.`,
+  },
+  {
     probes: /^replaced n1: slice\/openAtEnd\//,
     why: `[slicing.rules](${R4}/elementdefinition-definitions.html#ElementDefinition.slicing.rules) openAtEnd: what is in no slice comes after the slices.`,
   },
@@ -14,7 +18,7 @@ export const DECIDED_OF_SERIES: readonly ProbeDecision[] = [
     why: `[A required binding](${R4}/profiling.html#binding-strength) cannot be relaxed: a profile that builds on it may leave out codes, and add none.`,
   },
   {
-    probes: /^discriminators d7: choice\/string\/slice\//,
+    probes: /(^discriminators d7: choice\/string\/slice\/|^guides q2: mcode5\/str$)/,
     why: `[closed](${R4}/elementdefinition-definitions.html#ElementDefinition.slicing.rules): nothing but what is in the slices is allowed.`,
   },
   {
@@ -40,7 +44,7 @@ export const DECIDED_OF_SERIES: readonly ProbeDecision[] = [
   },
   {
     probes:
-      /^values v9: (Canonical\/"(http:|HTTP:\/\/A\.ORG\/x|urn:)"|identifierSystem\/"(HTTP|ftp|mailto|data|tel|cid|file|javascript):.*")$/,
+      /(^values v9: (Canonical\/"(http:|HTTP:\/\/A\.ORG\/x|urn:)"|identifierSystem\/"(HTTP|ftp|mailto|data|tel|cid|file|javascript):.*")$|^conformance q4: .*:upper$)/,
     why: '[A URI is absolute](https://www.rfc-editor.org/rfc/rfc3986#section-4.3) by its scheme, which is in upper or lower case; theirs knows some schemes.',
   },
   {
@@ -53,7 +57,8 @@ export const DECIDED_OF_SERIES: readonly ProbeDecision[] = [
     why: `[base64Binary](${R4}/datatypes.html#base64Binary) may have white space.`,
   },
   {
-    probes: /^(values v9: (attachment(Content)?\/(lang|ct)\d?|Money\/(bad|low|old))|code systems c9: 901\/(34|37|76|81))$/,
+    probes:
+      /(^(values v9: (attachment(Content)?\/(lang|ct)\d?|Money\/(bad|low|old))|code systems c9: 901\/(34|37|76|81))$|^types q1: \w+\/(max|lastType|types2|numbers)$|^conformance q4: cap\/format)/,
     why: `[A required binding](${R4}/terminologies.html#required) holds for languages, media types and currencies, too; theirs needs a server for them.`,
   },
   {
@@ -65,11 +70,12 @@ export const DECIDED_OF_SERIES: readonly ProbeDecision[] = [
     why: `[ele-1](${R4}/element.html#ele-1): an element has a value or children besides its id.`,
   },
   {
-    probes: /^(bundles b9: \w+\/\w+\/Observation\/1|profiles w4: refs\/\w+\/identNested)$/,
+    probes:
+      /(^(bundles b9: \w+\/\w+\/Observation\/1|profiles w4: refs\/\w+\/identNested)$|^(types q1: \w+\/(wrongRef|oddRef)|containers q5: .*\/wrongType)$)/,
     why: `[A literal reference](${R4}/references.html#literal) names the type of its target, which must be allowed.`,
   },
   {
-    probes: /^bundles b9: \w+\/\w+\/(patient\/1|Patient\/(1\?x)?)$/,
+    probes: /(^bundles b9: \w+\/\w+\/(patient\/1|Patient\/(1\?x)?)$|^containers q5: .*\/bad$)/,
     why: `[A literal reference](${R4}/references.html#literal) that is relative is a type of resource and an id, each in its form.`,
   },
   {
@@ -205,7 +211,7 @@ export const DECIDED_OF_SERIES: readonly ProbeDecision[] = [
     why: `[concept.code](${R4}/valueset-definitions.html#ValueSet.compose.include.concept.code) is one of the code system, which is complete. Theirs looks it up on a terminology server only.`,
   },
   {
-    probes: /^fields h1: (questionnaire\/setNotVS|plan\/defWrong)$/,
+    probes: /(^fields h1: (questionnaire\/setNotVS|plan\/defWrong)$|^(types q1: MessageHeader\/uris|conformance q4: cap\/inst)$)/,
     why: `[A canonical](${R4}/references.html#canonical) refers to a resource of the types that the element names.`,
   },
   {

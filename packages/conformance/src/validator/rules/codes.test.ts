@@ -151,14 +151,17 @@ describe('codings', () => {
     )
   })
 
-  test.each([
+  const ADDITIONAL = 'http://hl7.org/fhir/tools/StructureDefinition/additional-binding'
+
+  test.each<readonly [purpose: string, said: readonly string[], extensionUrl?: string]>([
     ['required', ['error code-not-in-value-set Basic.code']],
     ['maximum', ['error code-not-in-value-set Basic.code']],
     ['minimum', []],
     ['extensible', ['warning code-not-in-value-set Basic.code']],
     ['preferred', ['information code-not-in-value-set Basic.code']],
     ['ui', []],
-  ])('a code beyond an additional binding of purpose %s', async (purpose, said) => {
+    ['required', [], 'http://hl7.org/fhir/StructureDefinition/additional-binding'],
+  ])('a code beyond an additional binding of purpose %s', async (purpose, said, extensionUrl = ADDITIONAL) => {
     const url = 'http://codes.test/none'
     const valueSet = {
       resourceType: 'ValueSet',
@@ -170,7 +173,7 @@ describe('codings', () => {
       { url: 'purpose', valueCode: purpose },
       { url: 'valueSet', valueCanonical: url },
     ]
-    const extension = [{ url: 'http://hl7.org/fhir/tools/StructureDefinition/additional-binding', extension: parts }]
+    const extension = [{ url: extensionUrl, extension: parts }]
     const profile = basicProfile({ path: 'Basic.code', binding: { strength: 'example', extension } })
     const resource = { ...basic(known('a')), meta: { profile: ['http://codes.test/p'] } }
     expect(await findingsOf(resource, [codeSystem({}), valueSet, profile], /^code-/)).toEqual(said)
@@ -194,7 +197,7 @@ describe('codings', () => {
       { url: 'purpose', valueCode: purpose },
       { url: 'valueSet', valueCanonical: 'http://codes.test/none' },
     ]
-    const extension = [{ url: 'http://hl7.org/fhir/tools/StructureDefinition/additional-binding', extension: parts }]
+    const extension = [{ url: ADDITIONAL, extension: parts }]
     const main = { strength: 'extensible', valueSet: 'http://codes.test/all' }
     const base = basicProfile({ path: 'Basic.code', binding: { ...main, extension } })
     const derived = {

@@ -74,7 +74,6 @@ export const R5_ELEMENT = 'http://hl7.org/fhir/5.0/StructureDefinition/extension
 
 /** Extensions of a binding that contain additional bindings. */
 export const ADDITIONAL_BINDINGS: ReadonlySet<unknown> = new Set([
-  `${TYPE_URL}additional-binding`,
   'http://hl7.org/fhir/tools/StructureDefinition/additional-binding',
   `${R5_ELEMENT}binding.additional`,
 ])
