@@ -198,6 +198,7 @@ describe('an entry', () => {
     const designation = [{ language: 'de', value: 'Mieze' }]
     const listing = (code: JsonObject, members: JsonObject = {}): JsonObject =>
       valueSet('own', { include: [{ system: cs('living'), concept: [{ code: 'cat', ...code }] }] }, members)
+    const inGerman = listing({ display: 'Mieze' }, { language: 'de' })
     it.each([
       ['by its designation', listing({ designation }), 'de', 'Mieze'],
       ['by its designation of a region', listing({ designation: [{ language: 'de-AT', value: 'Mieze' }] }), 'de-AT', 'Mieze'],
@@ -205,6 +206,9 @@ describe('an entry', () => {
       ['by its display in the language of the value set', listing({ display: 'Mieze' }, { language: 'de' }), 'de', 'Mieze'],
       ['in that language without a request', listing({ display: 'Mieze' }, { language: 'de' }), undefined, 'Mieze'],
       ['by the designation of the code system in another', listing({ display: 'Mieze' }, { language: 'de' }), 'fr', 'Chat'],
+      ['by the display of the code system in its language', inGerman, 'en', 'Cat'],
+      ['by its display in its own, with that of the code system', inGerman, 'de', 'Mieze'],
+      ['by its display where neither has a text in the language', inGerman, 'it', 'Mieze'],
       ['by the display without language in that of the code system', listing({ display: 'Kitty' }), 'en', 'Kitty'],
     ])('%s', async (_, own, displayLanguage, display) => {
       const asked = { valueSet: own, displayLanguage }

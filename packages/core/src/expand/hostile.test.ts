@@ -174,7 +174,6 @@ describe('definitions that cannot be used', () => {
     ],
     ['no definition at all', undefined, 'definition-invalid'],
     ['a list of codes that is null', { include: [{ system: cs('living'), concept: null }] }, 'definition-invalid'],
-    ['a list of codes that is empty', { include: [{ system: cs('living'), concept: [] }] }, 'definition-invalid'],
     ['a listed code that is not a text', { include: [{ system: cs('living'), concept: [{ code: 5 }] }] }, 'definition-invalid'],
     ['a version that is a number', { include: [{ system: cs('living'), version: 1 }] }, 'definition-invalid'],
     ['a system that is a list', { include: [{ system: [cs('living')] }] }, 'definition-invalid'],

@@ -11,6 +11,7 @@ export function conceptTexts(provider: CodeSystemProvider, concept: number, list
   const sources = provider.sources(concept)
   const main = mainTextOf(provider, sources, listed)
   const texts: ConceptText[] = main === undefined ? [] : [main]
+  if (listed?.language !== undefined && main !== undefined) addReplaced(texts, main, mainTextOf(provider, sources))
   for (const text of provider.designations?.(concept) ?? []) texts.push(text)
   for (const source of sources) if (source.supplement !== undefined) addDisplay(texts, source, main)
   for (const source of sources) addDesignations(texts, source)
@@ -46,6 +47,11 @@ function displayText(value: string, { language, dialect }: Pick<SystemHeader, 'l
     ...(language !== undefined && { language }),
     ...(dialect !== undefined && { dialects: [dialect] }),
   }
+}
+
+/** Adds the display of the code system where the value set has one of its own in another language. */
+function addReplaced(texts: ConceptText[], main: ConceptText, own: ConceptText | undefined): void {
+  if (own?.language !== undefined && own.language !== main.language) texts.push({ ...own, main: false, use: PREFERRED_FOR_LANGUAGE })
 }
 
 /** Adds the display that a supplement states in its own language, beside that of the code system. */

@@ -122,7 +122,8 @@ interface NamedConcept {
 export function textsWithOwn({ provider, concept, listed }: NamedConcept): readonly ConceptText[] {
   const texts = conceptTexts(provider, concept, listed)
   const own = stringAt(listed?.concept, 'display') === undefined ? undefined : mainText(provider, concept)
-  return own === undefined ? texts : [...texts, { ...own, main: false }]
+  const isThere = texts.some(({ value, language }) => value === own?.value && language === own.language)
+  return own === undefined || isThere ? texts : [...texts, { ...own, main: false }]
 }
 
 /** The concept of a given display. */

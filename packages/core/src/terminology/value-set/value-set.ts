@@ -181,8 +181,7 @@ const PART_MEMBERS: ElementShape = [
   ['system', isText],
   ['version', isText],
   ['valueSet', (value) => isListOf(value, isText)],
-  // JSON of FHIR has no empty lists, and this one can be meant as no code or, as an absent one, as all codes.
-  ['concept', (value) => isElementList(value) && !isListOf(value, () => false)],
+  ['concept', isElementList],
   ['filter', isElementList],
 ]
 
