@@ -228,7 +228,7 @@ const AWAITS_CONTINUE = Symbol('awaits 100 Continue')
  * Set the limit on header size with `createServer({ maxHeaderSize: 16 * 1024 })`, which is Node's default. Call it before the server listens, or in the same
  * turn: from then on Node checks for late senders every second, and otherwise every 30 seconds.
  *
- * @throws {TypeError} for what is no server, and for a time-out that is unknown or not a number.
+ * @throws {TypeError} for what is not a server, and for a time-out that is unknown or not a number.
  */
 export function configureServer(server: Server, timeouts: ServerTimeouts = {}): Server {
   checkArgument('configureServer: the server', server, SERVER)
