@@ -25,3 +25,4 @@ export { addDuration, temporalOf, temporalText, type Temporal, type TemporalKind
 export { systemTypeOf, toSystem } from './to-system.js'
 export { textOfValue } from './functions/conversion.js'
 export { constantOf } from './code.js'
+export { isSyntaxProblem } from './problem.js'

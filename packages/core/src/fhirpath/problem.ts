@@ -5,6 +5,11 @@ export function syntaxProblem(reason: string, source: string, at: number): Opera
   return new OperationError('fhirpath-invalid', `The FHIRPath expression ${quoted(source)} cannot be read at offset ${at}: ${reason}.`)
 }
 
+/** Whether an expression could not be parsed, or calls a function wrongly: it is the error of `syntaxProblem`. */
+export function isSyntaxProblem({ code, message }: OperationError): boolean {
+  return code === 'fhirpath-invalid' && message.includes(' cannot be read at offset ')
+}
+
 /** Creates the error for an evaluation that must fail according to the specification. */
 export function evaluationProblem(reason: string): OperationError {
   return new OperationError('fhirpath-invalid', `The FHIRPath expression cannot be evaluated: ${reason}.`)

@@ -3,12 +3,12 @@ import type { ProbeDecision } from './probe-decisions.js'
 /** Decisions on probes that were asked with options. */
 export const DECIDED_OF_OPTIONS: readonly ProbeDecision[] = [
   {
-    probes: /^options: markup\/\w+\/(scriptOnly|attr)\//,
+    probes: /^options(: markup\/\w+\/(scriptOnly|attr)\/| q7: security-checks\/true\/str\/)/,
     why: 'Theirs sees a tag only where another one follows.',
     isLimit: true,
   },
   {
-    probes: /^options: markup\/markdown\/(code|under|esc|fence)\//,
+    probes: /^options(: markup\/markdown\/(code|under|esc|fence)\/| q7: noHtmlInMarkdown\/true\/desc\/)/,
     why: '[Markdown](https://spec.commonmark.org/0.31.2/#code-spans) displays code, what is escaped, and tags of names that HTML cannot have, as they are written.',
   },
   {

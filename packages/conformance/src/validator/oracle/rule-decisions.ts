@@ -57,7 +57,7 @@ export const DECIDED_OF_RULES: readonly ProbeDecision[] = [
     why: `[library](${R4}/measure-definitions.html#Measure.library): a measure need not have one, as an example of R4 shows; an unknown one is not reported. ELM may be JSON, and names may be quoted.`,
   },
   {
-    probes: /rule\/memberOf: /,
+    probes: /(rule\/memberOf: |^further q8: expr\/error\/memberOf$)/,
     why: `[memberOf](${R4}/fhirpath.html#functions) cannot be evaluated for a value set that is not known, so the constraint is not broken.`,
   },
   { probes: /rule\/elementDefinition: /, why: `[elementDefinition()](${R4}/fhirpath.html#functions) is a function of FHIR.` },

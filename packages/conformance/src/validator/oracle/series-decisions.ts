@@ -6,6 +6,10 @@ const FHIRPATH = 'https://hl7.org/fhirpath/N1'
 /** Decisions on probes of values, Bundles, forms, invariants and discriminators that were made in series. */
 export const DECIDED_OF_SERIES: readonly ProbeDecision[] = [
   {
+    probes: /^further q8: expr\/error\/(notBool|where|cast)$/,
+    why: `[Singletons](${FHIRPATH}/#singleton-evaluation-of-collections): several items are not a Boolean, and a date is not converted to an integer.`,
+  },
+  {
     probes: /^conformance q4: bp\/\w+\/error\/false\//,
     why: `[severity](${R4}/elementdefinition-definitions.html#ElementDefinition.constraint.severity): a profile may make an error of what the base only recommends; theirs keeps what the base says of the key.`,
   },
@@ -71,11 +75,12 @@ export const DECIDED_OF_SERIES: readonly ProbeDecision[] = [
   },
   {
     probes:
-      /(^(bundles b9: \w+\/\w+\/Observation\/1|profiles w4: refs\/\w+\/identNested)$|^(types q1: \w+\/(wrongRef|oddRef)|containers q5: .*\/wrongType)$)/,
+      /(^(bundles b9: \w+\/\w+\/Observation\/1|profiles w4: refs\/\w+\/identNested)$|^(types q1: \w+\/(wrongRef|oddRef)|containers q5: .*\/wrongType|options q7: assumeValidRestReferences\/false\/.*)$)/,
     why: `[A literal reference](${R4}/references.html#literal) names the type of its target, which must be allowed.`,
   },
   {
-    probes: /(^bundles b9: \w+\/\w+\/(patient\/1|Patient\/(1\?x)?)$|^containers q5: .*\/bad$)/,
+    probes:
+      /(^bundles b9: \w+\/\w+\/(patient\/1|Patient\/(1\?x)?)$|^(containers q5: .*\/bad|options q7: assumeValid\w+\/true\/bundle\/lower|further q8: cond\/.*)$)/,
     why: `[A literal reference](${R4}/references.html#literal) that is relative is a type of resource and an id, each in its form.`,
   },
   {

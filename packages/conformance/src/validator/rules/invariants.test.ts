@@ -153,3 +153,21 @@ test.each([
   const { findings } = await validate(forRequest(ctx, { resources: [profile] }), input)
   expect(findings.filter(({ kind }) => kind === 'invariant').map((finding) => finding.severity)).toEqual(said)
 })
+
+test.each<readonly [expression: string, severity: string, said: readonly string[]]>([
+  ['name.(', 'warning', ['error']],
+  ['name.zz()', 'warning', ['error']],
+  ['name.zz()', 'error', ['error']],
+  ['deceased.as(Zz).exists()', 'warning', ['warning']],
+  [' ', 'error', []],
+  ['name.single().exists()', 'warning', ['warning']],
+])(
+  'a constraint that is no FHIRPath is an error, another that cannot be evaluated is not met: %s, %s',
+  async (expression, severity, said) => {
+    const constraint = [{ key: 'z-1', severity, human: 'x', expression }]
+    const profile = profileOn('Patient', PROFILE, [{ path: 'Patient', constraint }])
+    const patient = { resourceType: 'Patient', name: [{ text: 'a' }, { text: 'b' }] }
+    const { findings } = await validate(forRequest(ctx, { resources: [profile] }), { resource: patient, profiles: [PROFILE] })
+    expect(findings.filter(({ kind }) => kind === 'invariant').map((finding) => finding.severity)).toEqual(said)
+  },
+)

@@ -196,7 +196,7 @@ function constraintsOf(element: JsonObject, source: ProfileSource): readonly Con
 
 function constraintOf(constraint: JsonObject, { model }: ProfileSource): readonly ConstraintRule[] {
   const expression = stringAt(constraint, 'expression')
-  if (expression === undefined) return []
+  if (expression === undefined || expression.trim() === '') return []
   const severity = constraint['severity'] === 'warning' ? 'warning' : 'error'
   const [key = '', human = ''] = [stringAt(constraint, 'key'), stringAt(constraint, 'human')]
   const right = corrected(expression)

@@ -1,5 +1,5 @@
 import { OperationError } from '../../../errors/index.js'
-import { PENDING, type FhirNode, type TypeDefinition } from '../../../fhirpath/index.js'
+import { isSyntaxProblem, PENDING, type FhirNode, type TypeDefinition } from '../../../fhirpath/index.js'
 import { isObject, type JsonObject, objectsAt, stringAt } from '../../../json/index.js'
 import type { ConstraintRule, ElementRule, JsonTest } from '../../run/element-rule.js'
 import type { DemandRule, MetTest, NodeCheck, Run } from '../../run/run.js'
@@ -139,17 +139,21 @@ interface Invariant {
   readonly isPractice: boolean
 }
 
-function reportUnmet(run: Run, node: FhirNode, { constraint, rule, isPractice }: Invariant, problem = ''): void {
+function reportUnmet(run: Run, node: FhirNode, { constraint, rule, isPractice }: Invariant, problem?: OperationError): void {
   const { bestPractice } = run.policy
   const isByPolicy = constraint.isBestPractice || (isPractice && bestPractice === 'error')
+  const severity = isByPolicy && bestPractice !== 'off' ? bestPractice : constraint.severity
   run.findings.report(INVARIANT, node, {
-    text: `${constraint.key}: ${constraint.human}${problem}`,
-    severity: isByPolicy && bestPractice !== 'off' ? bestPractice : constraint.severity,
+    text: `${constraint.key}: ${constraint.human}${problem === undefined ? '' : ` (The expression cannot be evaluated: ${problem.message})`}`,
+    severity: problem !== undefined && isSyntaxProblem(problem) ? 'error' : severity,
     ...(!rule.isBase && { profile: rule.profile }),
   })
 }
 
-/** Evaluates the expression of a constraint. An expression that cannot be evaluated is not met; a pending one is evaluated again in the next walk. */
+/**
+ * Evaluates the expression of a constraint. An expression that cannot be evaluated is not met, and one that is not FHIRPath is an error whatever the severity
+ * of the constraint; a pending one is evaluated again in the next walk.
+ */
 function evaluate(run: Run, node: FhirNode, invariant: Invariant): void {
   const { expression } = invariant.constraint
   try {
@@ -157,7 +161,7 @@ function evaluate(run: Run, node: FhirNode, invariant: Invariant): void {
     if (result !== true && result !== PENDING) reportUnmet(run, node, invariant)
   } catch (error) {
     if (!(error instanceof OperationError)) throw error
-    reportUnmet(run, node, invariant, ` (The expression cannot be evaluated: ${error.message})`)
+    reportUnmet(run, node, invariant, error)
   }
 }
 
