@@ -5,8 +5,7 @@ import { OperationError } from 'fhir-ops/errors'
 import { decodeUtf8, nearest } from 'fhir-ops/internal/text'
 import type { ConfigFile } from './config.js'
 import { type Io, Exit } from './io.js'
-import { unreadable } from './files.js'
-import { version } from './own-files.js'
+import { unreadable, version } from './files.js'
 
 /** Creates a command that writes to `io`. */
 export type MakeCommand = (io: Io) => Command

@@ -7,7 +7,7 @@ import { openSqlite } from '@fhir-ops/sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { commandsOf } from './config.js'
 import { program, run } from './program.js'
-import { SAMPLE_FOLDER } from './own-files.js'
+import { SAMPLE_FOLDER } from './files.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'fhir-ops-wrong-use-'))
 const file = (name: string): string => join(folder, name)

@@ -1,13 +1,12 @@
 import type { OperationContext } from 'fhir-ops/context'
 import type { JsonObject } from 'fhir-ops/internal/json'
-import type { Awaitable } from 'fhir-ops/internal/work'
+import type { Awaitable, Work } from 'fhir-ops/internal/work'
 import type { Principal } from 'fhir-ops/sessions'
+import type { DeleteEntry, StoredResource, WriteEntry } from 'fhir-ops/storage'
 import { OPEN_CALLER, type Caller } from './auth/caller.js'
-import { remoteHostOf, type IsTrusted } from './auth/remote-host.js'
-import type { WritePlan } from './content/write-plan.js'
+import { remoteHostOf, type IsTrusted, type Connection, type HttpRequest } from './http/http-request.js'
 import type { Answer, CachedAnswer } from './http/answer.js'
 import type { Body, BodyKind } from './http/body.js'
-import type { Connection, HttpRequest } from './http/http-request.js'
 import type { Target } from './http/target.js'
 
 /** One request, from its arrival to its answer: `receive` creates it, and each stage adds its part. */
@@ -180,3 +179,18 @@ export function principalOf({ caller }: Pick<Exchange, 'caller'>): Principal {
   if (caller.principal === undefined) throw new TypeError('The route needs a token.')
   return caller.principal
 }
+
+/** A planned write, whose resource is known. */
+export type WritePlan =
+  /** The text of the resource may still change, because of references within a transaction. */
+  | {
+      readonly kind: 'put'
+      readonly type: string
+      readonly id: string
+      readonly text: string
+      readonly entry: (text: string) => Work<WriteEntry>
+    }
+  /** Deletes one resource by id, or all that meet the criteria; with `hidden`, the resource is out of the caller's reach and is not deleted. */
+  | { readonly kind: 'delete'; readonly entries: readonly DeleteEntry[]; readonly hidden?: boolean }
+  /** A conditional create that found an existing resource. */
+  | { readonly kind: 'found'; readonly type: string; readonly id: string; readonly stored: StoredResource }

@@ -1,8 +1,10 @@
 import type { OperationContext } from 'fhir-ops/context'
-import { ERRORS, type OperationError } from 'fhir-ops/errors'
+import { ERRORS, OperationError, type ErrorCode } from 'fhir-ops/errors'
 import type { Awaitable } from 'fhir-ops/internal/work'
 import { withinSpan } from 'fhir-ops/internal/telemetry'
 import type { Span, Telemetry } from 'fhir-ops/telemetry'
+import type { AuditEntry, AuditType } from 'fhir-ops/internal/sessions'
+import type { Sessions } from 'fhir-ops/sessions'
 import type { Exchange } from './exchange.js'
 import type { Answer } from './http/answer.js'
 
@@ -115,4 +117,37 @@ const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DEL
 /** The method is text from the caller, so unknown methods are logged as `_OTHER`. */
 function methodOf({ method }: LogEntry): string {
   return METHODS.has(method) ? method : '_OTHER'
+}
+
+/** Where events are recorded. */
+interface AuditTarget {
+  readonly sessions: Pick<Sessions, 'audit'>
+}
+
+/** Records an event of a request, with its caller and origin. @throws {OperationError} `unavailable` if audit is required and fails. */
+export function audit({ sessions }: AuditTarget, { caller, requestId, remoteHost }: Exchange, event: AuditEntry): Promise<void> {
+  const { sub, client, loginId } = caller.principal ?? {}
+  return sessions.audit({ sub, client, loginId, requestId, remoteHost, ...event })
+}
+
+/** Failures that are recorded. Failures of tokens and bots are recorded where they happen. */
+const REFUSALS: ReadonlyMap<ErrorCode, AuditType> = new Map<ErrorCode, AuditType>([
+  ['forbidden', 'scope-denied'],
+  ['throttled', 'limit-reached'],
+  ['body-too-long', 'limit-reached'],
+  ['too-costly', 'limit-reached'],
+  ['computation-timeout', 'limit-reached'],
+  ['definition-invalid', 'definition-refused'],
+])
+
+/** Records that a request was refused. @throws {OperationError} as `audit`. */
+export async function auditRefusal(target: AuditTarget, exchange: Exchange, error: unknown): Promise<void> {
+  const type = error instanceof OperationError ? REFUSALS.get(error.code) : undefined
+  if (type === undefined || !(error instanceof OperationError)) return
+  const { match, route, params } = exchange
+  const asked =
+    match === undefined
+      ? {}
+      : { operation: route?.operation?.name ?? route?.interaction, resourceType: params.get('type'), resourceId: params.get('id') }
+  await audit(target, exchange, { type, outcome: 'refused', reason: error.code, ...asked })
 }

@@ -24,13 +24,11 @@ import type { Telemetry } from 'fhir-ops/telemetry'
 import type { AccessPolicy } from './auth/caller.js'
 import type { DpopOptions } from './auth/dpop.js'
 import type { LogoutTokenVerifier } from './auth/logout-token.js'
+import type { SmartConfiguration } from './auth/issuer.js'
 import type { TokenVerifier } from './auth/token-verifier.js'
 import type { CorsOptions } from './http/cors.js'
 import type { HandlerLimits } from './limits.js'
 import type { LogEntry } from './observe.js'
-
-/** Members of a SMART configuration, by their names in the specification. @see https://hl7.org/fhir/smart-app-launch/conformance.html */
-export type SmartConfiguration = Readonly<Record<string, string | boolean | readonly string[]>>
 
 /** How thoroughly a resource is checked before it is stored. */
 export type WriteChecks = 'none' | 'structure' | 'full'

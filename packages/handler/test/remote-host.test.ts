@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { remoteHostOf, trustedNetworks } from '../src/auth/remote-host.js'
-import type { HttpRequest } from '../src/http/http-request.js'
+import { remoteHostOf, trustedNetworks, type HttpRequest } from '../src/http/http-request.js'
 
 const forwarded = (value?: string): HttpRequest => ({
   method: 'GET',

@@ -8,8 +8,7 @@ import type { PostgresPool } from './database/sql.js'
 import { readingFrom } from './database/replicas.js'
 import { canLockConditions } from './resources/conditional-writes.js'
 import { revisionOf } from './resources/revision.js'
-import { listeningNews, notifying } from './sessions/session-news.js'
-import { sessionsIn, usersIn } from './sessions/sessions.js'
+import { listeningNews, notifying, sessionsIn, usersIn } from './sessions/sessions.js'
 import { storageIn, type StorageOptions } from './resources/storage.js'
 
 /** Options of `openPostgres`. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { csvRows } from './csv.js'
+import { csvRows } from './release-file.js'
 
 async function rows(...pieces: readonly string[]): Promise<readonly (readonly (string | undefined)[])[]> {
   async function* bytes(): AsyncGenerator<Uint8Array> {

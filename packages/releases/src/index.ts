@@ -7,7 +7,8 @@ export {
   releaseLines,
   type ReleaseLine,
   versionInPath,
+  csvRows,
+  type CsvRow,
 } from './release-file.js'
-export { csvRows, type CsvRow } from './csv.js'
 export { scratchIn, type Scratch, untakenRows } from './scratch.js'
 export { inWork, openWork, type ImportWork, type WorkOptions, type ImportSource } from './work.js'

@@ -1,5 +1,14 @@
 export { COLUMN, hasPrefix, ORDER_OPERATOR } from './comparison.js'
 export { cursorOf, isAfter, MAX_PAGE_TEXT, orderTerms, pageLimit, readCursor, sortColumn, type KeyValue, type Position } from './keyset.js'
-export { createResourceCache, type LookUp, type ResourceCache, type ResourceCacheBounds } from './resource-cache.js'
-export { instantOf, resourceOf, type ResourceRow, sessionOf, type SessionRow } from './rows.js'
+export {
+  createResourceCache,
+  type LookUp,
+  type ResourceCache,
+  type ResourceCacheBounds,
+  instantOf,
+  resourceOf,
+  type ResourceRow,
+  sessionOf,
+  type SessionRow,
+} from './rows.js'
 export { joined, sqlTag, type Sql, type SqlTag } from './sql.js'

@@ -24,7 +24,7 @@ import type {
 } from 'fhir-ops/storage'
 import { OperationError } from 'fhir-ops/errors'
 import { type Executor, inThread } from './commands/command.js'
-import { readChanges } from './commands/changes.js'
+import { readChanges } from './sets/change-log.js'
 import { readHistory, readVersion, versionOf, type VersionRow } from './commands/history.js'
 import { packedEntry, writeEntries } from './commands/write-entries.js'
 import { readResource } from './commands/resource-row.js'

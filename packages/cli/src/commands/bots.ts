@@ -10,8 +10,7 @@ import { withEngine, type Engine } from '../engine.js'
 import type { Io } from '../io.js'
 import { checkJson } from '../json-fault.js'
 import { hintAbout, withHint } from '../known-names.js'
-import { inputName, inputText, STANDARD_INPUT } from '../files.js'
-import { SAMPLE_PATH } from '../own-files.js'
+import { inputName, inputText, STANDARD_INPUT, SAMPLE_PATH } from '../files.js'
 import { checkIsKept, loadOption, storageOption, wholeNumber } from './options.js'
 
 interface ExecuteOptions {

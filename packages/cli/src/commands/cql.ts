@@ -9,14 +9,13 @@ import { OperationError } from 'fhir-ops/errors'
 import { objectAt, objectsAt, type JsonObject } from 'fhir-ops/internal/json'
 import { openEngine } from '../engine.js'
 import { Exit, type Io, table } from '../io.js'
-import { fileText, inputName, STANDARD_INPUT } from '../files.js'
+import { fileText, inputName, STANDARD_INPUT, SAMPLE_PATH } from '../files.js'
 import { readResource, readResources } from '../read-resource.js'
 import { checkFiles, clausesOptions, printCoverage, printExplanation, type ClausesOptions } from './clauses-output.js'
 import { manifestOption } from './measure-command.js'
 import { jsonOption, loadOption, repeated, storageOption } from './options.js'
 import { withProgress } from '../progress.js'
 import { PATIENCE_MS } from './run-operation.js'
-import { SAMPLE_PATH } from '../own-files.js'
 
 interface CqlOptions extends ClausesOptions {
   readonly storage: string

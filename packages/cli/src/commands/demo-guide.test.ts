@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { createSessions } from 'fhir-ops/sessions'
-import { FULL_SCOPES } from '../serve/demo-user.js'
+import { FULL_SCOPES } from '../serve/identity.js'
 import { demoGuide, serveSamples } from './demo.js'
 
 const README = new URL('../../../../README.md', import.meta.url)

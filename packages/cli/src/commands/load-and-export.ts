@@ -14,8 +14,7 @@ import { load, type LoadOptions, type LoadSummary, loadReports } from '../load/l
 import { indexingThreads, prepare } from '../load/prepare.js'
 import { progressOn } from '../progress.js'
 import { filesIn, isStandardInput, readingInput, readingOf, type Reading } from '../load/sources.js'
-import { SAMPLE_PATH } from '../own-files.js'
-import { makeFolder } from '../files.js'
+import { SAMPLE_PATH, makeFolder } from '../files.js'
 import { checkIsKept, notBlank, wholeNumber, wordsOption } from './options.js'
 
 interface LoadCommandOptions {

@@ -10,7 +10,7 @@ import type { Io } from '../io.js'
 import { MCP_PATH } from '../serve/mcp-listener.js'
 import { serve, untilInterrupted } from '../serve/serve.js'
 import { checkInputIsFree, loadOption, portNumber, storageOption, tokenOption } from './options.js'
-import { SAMPLE_PATH } from '../own-files.js'
+import { SAMPLE_PATH } from '../files.js'
 
 interface McpOptions {
   readonly storage: string

@@ -4,7 +4,7 @@ import type { CqlTranslator } from '@fhir-ops/cql/translator'
 import { r4TypeModel } from '@fhir-ops/r4'
 import { Command, Option } from 'commander'
 import type { CriteriaLanguage } from 'fhir-ops/evaluate'
-import { SAMPLE_PATH } from '../own-files.js'
+import { SAMPLE_PATH } from '../files.js'
 import { jsonOption, loadOption, storageOption } from './options.js'
 import { PATIENCE_MS } from './run-operation.js'
 

@@ -8,8 +8,7 @@ import { withEngine, type Engine } from '../engine.js'
 import { type Io, table } from '../io.js'
 import { checkJson, parsedJson } from '../json-fault.js'
 import { withProgress } from '../progress.js'
-import { inputName, inputText } from '../files.js'
-import { SAMPLE_PATH } from '../own-files.js'
+import { inputName, inputText, SAMPLE_PATH } from '../files.js'
 import {
   manifestOption,
   measureCommand,

@@ -11,7 +11,7 @@ import { Exit, type Io } from '../io.js'
 import { hintAbout, withHint } from '../known-names.js'
 import { withProgress, type ReportProgress } from '../progress.js'
 import { explainOption, jsonOption, loadOption, storageOption } from './options.js'
-import { SAMPLE_PATH } from '../own-files.js'
+import { SAMPLE_PATH } from '../files.js'
 
 /** Options of every command that runs an operation. */
 export interface OperationOptions extends EngineOptions {

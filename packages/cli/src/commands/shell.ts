@@ -6,7 +6,7 @@ import { openEngine } from '../engine.js'
 import { knownNames } from '../known-names.js'
 import { type Completer, Exit, type Io } from '../io.js'
 import type { MakeCommand } from '../run-commands.js'
-import { SAMPLE_PATH } from '../own-files.js'
+import { SAMPLE_PATH } from '../files.js'
 import { checkInputIsFree, loadOption, storageOption, wordsOption } from './options.js'
 
 /** Commands that only query, and can therefore share the engine that the shell has opened. */

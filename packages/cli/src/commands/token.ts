@@ -6,7 +6,7 @@ import { isResourceId } from 'fhir-ops/storage'
 import { counted, table, type Io } from '../io.js'
 import { withEngine, type Engine, type EngineOptions } from '../engine.js'
 import { postgresUrl } from '../storage.js'
-import { DEMO_USER, FULL_SCOPES } from '../serve/demo-user.js'
+import { DEMO_USER, FULL_SCOPES } from '../serve/identity.js'
 import { notBlank, repeated, wholeNumber } from './options.js'
 
 interface CreateOptions {

@@ -20,7 +20,7 @@ import {
 } from '../validate/report-options.js'
 import type { Checked } from '../validate/report.js'
 import { loadOption, repeated, storageOption, suppressOption } from './options.js'
-import { SAMPLE_PATH } from '../own-files.js'
+import { SAMPLE_PATH } from '../files.js'
 
 interface ValidateOptions {
   readonly storage: string

@@ -5,6 +5,7 @@ import {
   logoutTokenVerifier,
   type HandlerOptions,
   type SmartConfiguration,
+  type TokenVerifier,
 } from '@fhir-ops/handler'
 import { OperationError } from 'fhir-ops/errors'
 import { wrongUse, type Io } from '../io.js'
@@ -23,7 +24,7 @@ export interface IdentityOptions {
 }
 
 /** Handler options for the tokens of a provider. */
-export interface Identity {
+interface Identity {
   readonly options: Pick<HandlerOptions, 'verifiers' | 'logoutTokens' | 'dpop' | 'smartConfiguration'>
   /** Resolves after the provider has published where its keys are. @throws {OperationError} `unavailable` until then. */
   readonly ready: () => Promise<unknown>
@@ -97,4 +98,36 @@ function handlerOptions(issuer: string, provider: () => Promise<Provider>, optio
 
 function credentialsOf({ clientId, clientSecret }: IdentityOptions): { clientId: string; clientSecret: string } | undefined {
   return clientId === undefined || clientSecret === undefined ? undefined : { clientId, clientSecret }
+}
+
+/** All supported scopes: user information, all resources, and bots, which must be named. */
+export const FULL_SCOPES: readonly string[] = ['openid', 'profile', 'email', 'system/*.cruds', 'system/Bot.cruds']
+
+/** A fictitious user with all claims of the user-information endpoint. */
+export const DEMO_USER = {
+  sub: 'demo',
+  name: 'Demo User',
+  given_name: 'Demo',
+  family_name: 'User',
+  preferred_username: 'demo',
+  email: 'demo@example.org',
+}
+
+const DAY_MS = 86_400_000
+const LIFETIME_MS = 30 * DAY_MS
+
+/** Accepts a fixed text as the token of the demo user, with all scopes. Each start of the server creates a new session. */
+export function devTokenVerifier(token: string): TokenVerifier {
+  const { sub, ...claims } = DEMO_USER
+  const startedAt = Date.now()
+  const session = {
+    issuer: 'fhir-ops serve --dev-token',
+    sub,
+    sessionKey: crypto.randomUUID(),
+    issuedAt: startedAt,
+    expiresAt: startedAt + LIFETIME_MS,
+    scopes: FULL_SCOPES,
+    claims,
+  }
+  return { claims: (text) => text === token, verify: async () => session }
 }

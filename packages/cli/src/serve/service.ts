@@ -15,8 +15,7 @@ import { delegated } from '@fhir-ops/http'
 import { OperationError } from 'fhir-ops/errors'
 import { openEngine, type Engine, type EngineOptions } from '../engine.js'
 import { type Io, wrongUse } from '../io.js'
-import { devTokenVerifier } from './demo-user.js'
-import { identityOf, type IdentityOptions } from './identity.js'
+import { devTokenVerifier, identityOf, type IdentityOptions } from './identity.js'
 import { MCP_PATH, mcpListener } from './mcp-listener.js'
 
 /** Options of the service. */

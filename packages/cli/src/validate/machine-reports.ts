@@ -5,7 +5,7 @@ import { FINDING_KINDS, toOperationOutcome, type Finding } from 'fhir-ops/valida
 import type { FindingDefinition } from 'fhir-ops/internal/validate'
 import type { ReportingDescriptor, Result, Run } from 'sarif'
 import type { Io } from '../io.js'
-import { version } from '../own-files.js'
+import { version } from '../files.js'
 import type { Checked, Report } from './report.js'
 
 const FILE = 'http://hl7.org/fhir/StructureDefinition/operationoutcome-file'

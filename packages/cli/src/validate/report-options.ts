@@ -4,8 +4,7 @@ import type { Io } from '../io.js'
 
 import { htmlReport } from './html-report.js'
 import { githubReport, jsonReport, junitReport, sarifReport } from './machine-reports.js'
-import type { Report } from './report.js'
-import { textReport } from './text-report.js'
+import { type Report, textReport } from './report.js'
 
 /** Name of a format. */
 export type ReportFormat = 'text' | 'json' | 'sarif' | 'html' | 'junit' | 'github'

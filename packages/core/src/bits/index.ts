@@ -33,5 +33,4 @@ export {
   testedBitmap,
   type Bitmap,
 } from './bitmap.js'
-export { createNumbers, type Numbers } from './numbers.js'
-export { createTextNumbers, type TextNumbers } from './text-numbers.js'
+export { createNumbers, type Numbers, createTextNumbers, type TextNumbers } from './numbers.js'

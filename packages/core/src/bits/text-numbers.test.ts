@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createTextNumbers, textHash } from './text-numbers.js'
+import { createTextNumbers, textHash } from './numbers.js'
 
 test('texts are numbered in the order in which they were added, each once', () => {
   fc.assert(

@@ -1,5 +1,14 @@
-export { canonicalOf, formatCanonical, withoutVersion, type Canonical } from './canonical.js'
-export { definitionEntries, definitionKeys, definitionOf, definitionParam, headOf } from './definition.js'
+export {
+  canonicalOf,
+  formatCanonical,
+  withoutVersion,
+  type Canonical,
+  definitionEntries,
+  definitionKeys,
+  definitionOf,
+  definitionParam,
+  headOf,
+} from './definition.js'
 export {
   keptWhile,
   type Kept,

@@ -1,4 +1,4 @@
-import { canonicalOf, formatCanonical } from './canonical.js'
+import { canonicalOf, formatCanonical } from './definition.js'
 import {
   type DefinitionKey,
   type RequestDefinitions,

@@ -2,7 +2,7 @@ import { AMOUNT, checkInput, FUNCTION, having, inputShape, listOf, OBJECT, type 
 import { requestLayer, type ContentLayer, type ContentView } from '../content/index.js'
 import type { CodeSystem } from '../code-system/index.js'
 import type { OtherRelease } from '../cross-version/index.js'
-import type { Explain } from '../explain/index.js'
+import { createRecorder, type Explain, type Explanation } from '../explain/index.js'
 import type { TypeModel, UnitConversion } from '../fhirpath/index.js'
 import { isObject, type JsonObject } from '../json/index.js'
 import type { SearchOptions } from '../search/index.js'
@@ -10,6 +10,7 @@ import type { ConceptStore, Storage } from '../storage/index.js'
 import type { Cache } from './cache.js'
 import { beginUse, type Scheduler, type ThreadUse } from './scheduler.js'
 import type { ValidationPolicy } from './validation-policy.js'
+import { OperationError } from '../errors/index.js'
 
 /** Limits on the work of one call. Each can be set in `createContext`. */
 export interface Limits {
@@ -166,5 +167,40 @@ export function forRequest(ctx: OperationContext, options: RequestOptions): Oper
     onProgress: options.onProgress ?? ctx.onProgress,
     threadUse: ctx.threadUse ?? beginUse(),
     deadline: ctx.deadline ?? performance.now() + limits.operationTimeoutMs,
+  }
+}
+
+/** The option `explain` of operations that can explain their result. */
+export interface ExplainOption {
+  /** True: the result or the error has an `explanation`. Default false, which costs nothing. */
+  readonly explain?: boolean | undefined
+}
+
+/** The explanation in the result of an operation. */
+export interface Explained {
+  /** How the result was reached; present when the input has `explain: true`. */
+  readonly explanation?: Explanation | undefined
+}
+
+/**
+ * Runs an operation and adds the explanation that it recorded to its result, when the input asks for one. The operation itself checks its input.
+ *
+ * @throws {OperationError} as the operation; with the explanation in `detail` when it was requested.
+ */
+export function explained<T extends object>(
+  ctx: OperationContext,
+  input: ExplainOption | undefined,
+  run: (ctx: OperationContext) => Promise<T>,
+): Promise<T & Explained> {
+  return input?.explain === true ? recorded(ctx, run) : run(ctx)
+}
+
+async function recorded<T extends object>(ctx: OperationContext, run: (ctx: OperationContext) => Promise<T>): Promise<T & Explained> {
+  const { explain, explanation } = createRecorder()
+  try {
+    return { ...(await run({ ...ctx, explain })), explanation: explanation() }
+  } catch (error) {
+    if (!(error instanceof OperationError)) throw error
+    throw new OperationError(error.code, error.message, { ...error.detail, explanation: explanation() })
   }
 }

@@ -8,10 +8,19 @@ export {
   type LibraryProblem,
   type RequestOptions,
   type Limits,
+  explained,
+  type Explained,
+  type ExplainOption,
 } from './context.js'
 export { createContext, type ContextOptions } from './create-context.js'
-export { explained, type Explained, type ExplainOption } from './explained.js'
-export { COMPARTMENT_TYPES, COMPARTMENTS, compartmentMembers, type CompartmentMembers } from './compartments.js'
+export {
+  COMPARTMENT_TYPES,
+  COMPARTMENTS,
+  compartmentCondition,
+  compartmentMembers,
+  leadsTo,
+  type CompartmentMembers,
+} from './compartments.js'
 export { createKeyedLock, createLimiter, type KeyedLock, type Limiter, type LimiterOptions } from './limiter.js'
 export { checkpoint, createPace, paced, pacedResource, pacedText, type Pace, type PaceOptions } from './pace.js'
 export { createScheduler, type Scheduler, type ThreadUse, type Waiter } from './scheduler.js'

@@ -44,11 +44,19 @@ export type {
   EvaluatedEvidence,
   EvaluatedSupplement,
 } from './result.js'
-export type { Stratum, StratumValue, Tally } from './tally.js'
-export type { Subject } from './subject.js'
+export type {
+  Stratum,
+  StratumValue,
+  Tally,
+  Amount,
+  GroupSum,
+  MeasureSums,
+  PopulationSums,
+  SumOfStratum,
+  SumOfValue,
+} from './totals/sums.js'
+export { type Subject, singleSubject, subjectConditions, subjectLinks, type SubjectLinks, isInPart, type SubjectsPart } from './subject.js'
 export { membershipsOf, type Membership, decidedBy, populationTitle } from './membership.js'
-export { singleSubject, subjectConditions } from './subject.js'
-export { subjectLinks, type SubjectLinks } from './subject.js'
 export {
   dataRequirements,
   toLibrary,
@@ -65,13 +73,16 @@ export {
   isExactFilter,
   requirementConditions,
 } from './collect/collect-data.js'
-export { canonicalOfMeasure } from './find-measure.js'
-export { manifestOf, pinnedVersions, type PinnedVersions } from './pinned-versions.js'
+export { canonicalOfMeasure, manifestOf, pinnedVersions, type PinnedVersions } from './find-measure.js'
 export { coverageHtml, coverageLcov, explanationHtml } from '../explain/index.js'
 export { readEvaluate } from './read-request.js'
-export { groupTotal, type GroupTotal, type Observed, type StrataOfMembers, type SubjectResult } from './totals/group-total.js'
-export { supplementTotal } from './totals/supplement-total.js'
-export type { Amount, GroupSum, MeasureSums, PopulationSums, SumOfStratum, SumOfValue } from './totals/sums.js'
+export {
+  groupTotal,
+  type GroupTotal,
+  type Observed,
+  type StrataOfMembers,
+  type SubjectResult,
+  supplementTotal,
+} from './totals/group-total.js'
 export { MAX_FAILURES } from './languages/index.js'
-export { isInPart, type SubjectsPart } from './parts/subjects-part.js'
 export { evaluateMeasurePart, mergeMeasureParts, type MeasurePart } from './parts/measure-part.js'

@@ -25,7 +25,7 @@ import type {
   EvaluatedSupplement,
 } from './result.js'
 import { conceptOf, isQuantity } from './concept.js'
-import type { StratumValue } from './tally.js'
+import type { StratumValue } from './totals/sums.js'
 import type { Subject } from './subject.js'
 
 /**

@@ -10,7 +10,7 @@ import { NO_COUNTS, type GroupCounts, type Scope, type SubjectFailure, type Supp
 import type { ComponentName, Criterion, GroupPlan, Population, Stratifier } from './measure-plan.js'
 import { membershipsOf } from './membership.js'
 import type { Period } from './period.js'
-import type { Stratum, Tally } from './tally.js'
+import type { Stratum, Tally } from './totals/sums.js'
 import type { Subject } from './subject.js'
 
 /** The counts of an evaluation. `toMeasureReport` converts it to a resource. */

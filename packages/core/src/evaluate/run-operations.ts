@@ -7,7 +7,7 @@ import { storedInstance, type Operation, type OperationRequest, type OperationRe
 import { parameterReader, type ParameterReader } from '../parameters/index.js'
 import { puttingResource, type Indexer } from '../storage/index.js'
 import { collectData, parametersTexts, toParameters, type CollectDataInput } from './collect/collect-data.js'
-import { manifestOf, pinnedVersions } from './pinned-versions.js'
+import { manifestOf, pinnedVersions } from './find-measure.js'
 import { measureOf, referenceAt, required, readEvaluate } from './read-request.js'
 import { dataRequirements, toLibrary, type DataRequirementsInput, type DataRequirementsOptions } from './requirements/data-requirements.js'
 import { evaluateMeasure, type EvaluateMeasureOptions } from './evaluate-measure.js'

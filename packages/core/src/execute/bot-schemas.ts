@@ -1,11 +1,10 @@
 import { OperationError } from '../errors/index.js'
 import type { Explain } from '../explain/index.js'
 import { isHl7Message } from '../hl7v2/index.js'
-import type { BotEvent } from './bot-function.js'
+import type { BotEvent, DeclaredSchemas, SchemaCheck, SchemaProblem } from './bot-function.js'
 import type { Bots } from './bots.js'
-import type { DeclaredSchemas, SchemaCheck, SchemaProblem } from './declared-schemas.js'
 import type { FoundBot } from './find-bot.js'
-import { isBotResponse } from './response.js'
+import { isBotResponse } from './answer.js'
 
 /** Compiles schemas, and records in the explanation whether values conform. */
 interface SchemaChecking {

@@ -2,7 +2,7 @@ import { OperationError, quoted } from '../errors/index.js'
 import { isObject, objectsAt, stringAt, type JsonObject } from '../json/index.js'
 import { fold } from '../search/index.js'
 import type { IndexEntry } from '../storage/index.js'
-import type { DeclaredSchemas } from './declared-schemas.js'
+import type { DeclaredSchemas } from './bot-function.js'
 
 /** A business identifier of a bot. */
 export interface BotIdentifier {

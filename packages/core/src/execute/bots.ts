@@ -1,6 +1,5 @@
 import type { BotRecord } from './bot.js'
-import type { BotSchemas } from './declared-schemas.js'
-import type { BotFunction } from './bot-function.js'
+import type { BotSchemas, BotFunction } from './bot-function.js'
 import { createLimiter, type Limiter } from '../context/index.js'
 import { DEFAULT_BOT_LIMITS, type BotLimits, type BotLogLevel, type BotRuntime } from './runtime.js'
 import {

@@ -1,12 +1,28 @@
 export { execute, PASSED_HEADERS, type ExecuteContext, type ExecuteInput } from './execute.js'
-export { writeBotOutput, type BotHttpAnswer, type ExecuteResult } from './answer.js'
+export {
+  writeBotOutput,
+  type BotHttpAnswer,
+  type ExecuteResult,
+  botResponse,
+  isBotResponse,
+  type BotResponse,
+  type BotResponseOptions,
+} from './answer.js'
 export { createBots, type BotLogEntry, type BotOptions, type Bots, type HostBot } from './bots.js'
 export { botEntries, readBot, type BotIdentifier, type BotRecord, type StoredBot } from './bot.js'
 export type { BotAddress } from './find-bot.js'
-export type { BotCapabilities, BotContext, BotEvent, BotFunction, BotStorage, TextMap } from './bot-function.js'
+export type {
+  BotCapabilities,
+  BotContext,
+  BotEvent,
+  BotFunction,
+  BotStorage,
+  TextMap,
+  BotSchemas,
+  SchemaCheck,
+  SchemaProblem,
+} from './bot-function.js'
 export { readBotInput, readBotQuery, QUERY_CONTENT_TYPE, unwritableInput, type BotInput, type BotQuery } from './input.js'
-export { botResponse, isBotResponse, type BotResponse, type BotResponseOptions } from './response.js'
 export { DEFAULT_BOT_LIMITS, type BotLimits, type BotLogLevel, type BotRuntime, type BotTask } from './runtime.js'
 export { BOT_CONTENT_TYPES, type BotContentType, type ParseJson } from './content-types.js'
 export { checkBotSchemas } from './bot-schemas.js'
-export type { BotSchemas, SchemaCheck, SchemaProblem } from './declared-schemas.js'

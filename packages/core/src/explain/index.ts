@@ -15,15 +15,17 @@ export type {
   ReasonStep,
   SourcePart,
 } from './criteria.js'
-export type {
-  ExplainedCoding,
-  Explain,
-  Explanation,
-  ExplanationKind,
-  ExplanationOutcome,
-  ExplanationReason,
-  ExplanationStep,
-  NearestCode,
+export {
+  type ExplainedCoding,
+  type Explain,
+  type Explanation,
+  type ExplanationKind,
+  type ExplanationOutcome,
+  type ExplanationReason,
+  type ExplanationStep,
+  type NearestCode,
+  createRecorder,
+  explainCriteria,
+  type Recorder,
 } from './explanation.js'
-export { createRecorder, explainCriteria, type Recorder } from './recorder.js'
 export { COVERAGE, coverageExtension, criteriaItems, EXPLANATION, explanationExtension, explanationParameter } from './write-explanation.js'

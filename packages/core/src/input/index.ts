@@ -1,20 +1,9 @@
-export { checkArgument, checkOptions, having, optionsOf, SPREAD_THE_RESULT } from './check-options.js'
 export {
-  ambiguousCode,
-  codeSource,
-  CODE_INPUT,
-  CODE_OR_CODING,
-  CODING,
-  CODEABLE_CONCEPT,
-  type CodeableConceptInput,
-  type CodeInput,
-  type CodeOrCoding,
-  type CodeSource,
-  type CodingInput,
-  type LooseCodeInput,
-  type SystemAndCode,
-} from './code-input.js'
-export {
+  checkArgument,
+  checkOptions,
+  having,
+  optionsOf,
+  SPREAD_THE_RESULT,
   AMOUNT,
   ANYTHING,
   checkInput,
@@ -35,3 +24,18 @@ export {
   type InputShape,
   type MemberKind,
 } from './input-shape.js'
+export {
+  ambiguousCode,
+  codeSource,
+  CODE_INPUT,
+  CODE_OR_CODING,
+  CODING,
+  CODEABLE_CONCEPT,
+  type CodeableConceptInput,
+  type CodeInput,
+  type CodeOrCoding,
+  type CodeSource,
+  type CodingInput,
+  type LooseCodeInput,
+  type SystemAndCode,
+} from './code-input.js'

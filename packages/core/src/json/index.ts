@@ -12,6 +12,8 @@ export {
   objectsAt,
   stringAt,
   type JsonObject,
+  frozenJson,
+  ownCopy,
 } from './narrow.js'
 export { readableJsonType } from './media-type.js'
 export {
@@ -24,7 +26,6 @@ export {
   type MemberChoice,
   type MemberChooser,
 } from './members.js'
-export { frozenJson, ownCopy } from './own-copy.js'
 export { parseInPieces } from './parse.js'
 export { firstProblem, placeIn, readJsonSource, type JsonSource, type JsonSourceOptions, type TextPlace } from './source.js'
 export { compact, measureJson } from './scan.js'

@@ -1,4 +1,4 @@
-import { placesOf, type Condition, type EntryTest, type SearchQuery } from '../storage/index.js'
+import { placesOf, satisfies, type Condition, type EntryTest, type SearchQuery, type PutEntry } from '../storage/index.js'
 import { addBit, addBits, countBits, difference, emptyBits, intersection, membersOf, type Bits } from '../bits/index.js'
 import type { Work } from '../work/index.js'
 import type { Links } from './links.js'
@@ -172,4 +172,33 @@ export function* followed(tables: Tables, { type, where }: Pick<SearchQuery, 'ty
 
 function caughtUp(tables: Tables, reference: Reference): Iterable<void> {
   return linksOf(tables, reference)?.catchUp() ?? []
+}
+
+/** A resource, stored or about to be, with its index entries. */
+export interface FoundBy extends Pick<PutEntry, 'id' | 'entries'> {
+  /** When it was or will be written, in milliseconds. */
+  readonly updated: number
+}
+
+/**
+ * Whether one resource meets a condition, as `memoryStorage` would find it, without a storage. Conditions on other resources (`refersTo`,
+ * `referredBy`) are never met, because there are no others.
+ */
+export function meetsCondition(resource: FoundBy, condition: Condition): boolean {
+  switch (condition.kind) {
+    case 'entry':
+      return resource.entries.some((entry) => entry.param === condition.param && satisfies(entry, condition.all))
+    case 'and':
+      return condition.conditions.every((each) => meetsCondition(resource, each))
+    case 'or':
+      return condition.conditions.some((each) => meetsCondition(resource, each))
+    case 'not':
+      return !meetsCondition(resource, condition.condition)
+    case 'id':
+      return condition.ids.includes(resource.id)
+    case 'lastUpdated':
+      return resource.updated >= (condition.from ?? -Infinity) && resource.updated <= (condition.to ?? Infinity)
+    default:
+      return false
+  }
 }

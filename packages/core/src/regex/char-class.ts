@@ -1,5 +1,4 @@
-import type { CharTest } from './ast.js'
-import type { PatternReader } from './pattern-reader.js'
+import { OperationError, quoted } from '../errors/index.js'
 
 /** True for a word character, `[A-Za-z0-9_]`. */
 export function isWordChar(codePoint: number): boolean {
@@ -158,4 +157,79 @@ function parseHex(reader: PatternReader, letter: 'x' | 'u'): number {
   const code = /^[0-9A-Fa-f]{1,6}$/.test(digits) ? Number.parseInt(digits, 16) : Number.NaN
   if (!(code <= 0x10ffff)) throw reader.refuse(`the escape \\${letter} has no valid code point`)
   return code
+}
+
+/** Returns whether a code point belongs to a class of characters. */
+export type CharTest = (codePoint: number) => boolean
+
+/** A zero-width condition on a position in the text. */
+export type Assertion = 'start' | 'end' | 'boundary' | 'not-boundary'
+
+/** A parsed pattern. */
+export type RegexNode =
+  | { readonly kind: 'empty' }
+  | { readonly kind: 'char'; readonly test: CharTest }
+  | { readonly kind: 'assert'; readonly assertion: Assertion }
+  | { readonly kind: 'sequence'; readonly parts: readonly RegexNode[] }
+  | { readonly kind: 'choice'; readonly options: readonly RegexNode[] }
+  | { readonly kind: 'group'; readonly index: number; readonly body: RegexNode }
+  | { readonly kind: 'repeat'; readonly body: RegexNode; readonly min: number; readonly max: number; readonly lazy: boolean }
+
+/** A pattern with its capture groups: `groups` is their number, `names` has the indexes of named groups. */
+export interface ParsedRegex {
+  readonly root: RegexNode
+  readonly groups: number
+  readonly names: ReadonlyMap<string, number>
+}
+
+/** A cursor over the code points of a pattern. */
+export interface PatternReader {
+  /** The character at an offset from the cursor; '' beyond the end. */
+  peek(offset?: number): string
+  next(): string
+  /** Consumes `text` if it comes next, and returns whether it did. */
+  take(text: string): boolean
+  /** Consumes and returns the text up to `end`, and consumes `end`; `undefined`, without moving, if there is no `end`. */
+  until(end: string): string | undefined
+  /** Consumes a run of decimal digits; '' if there is none. */
+  digits(): string
+  /** The current position, for `reset`. */
+  mark(): number
+  reset(mark: number): void
+  /** Creates the error for a pattern that cannot be used. */
+  refuse(reason: string): OperationError
+}
+
+/** Creates a reader at the beginning of a pattern. */
+export function patternReader(pattern: string): PatternReader {
+  const points: readonly string[] = Array.from(pattern)
+  let at = 0
+  const peek = (offset = 0): string => points[at + offset] ?? ''
+  const next = (): string => points[at++] ?? ''
+  return {
+    peek,
+    next,
+    take(text) {
+      for (let i = 0; i < text.length; i++) if (peek(i) !== text[i]) return false
+      at += text.length
+      return true
+    },
+    until(end) {
+      const stop = points.indexOf(end, at)
+      if (stop < 0) return undefined
+      const text = points.slice(at, stop).join('')
+      at = stop + 1
+      return text
+    },
+    digits() {
+      let text = ''
+      while (peek() >= '0' && peek() <= '9') text += next()
+      return text
+    },
+    mark: () => at,
+    reset(mark) {
+      at = mark
+    },
+    refuse: (reason) => new OperationError('regex-unsupported', `The regular expression ${quoted(pattern)} cannot be used: ${reason}.`),
+  }
 }

@@ -1,6 +1,15 @@
-import type { CharTest, ParsedRegex, RegexNode } from './ast.js'
-import { ignoringCase, range, codeOf, parseClass, parseEscape } from './char-class.js'
-import { patternReader, type PatternReader } from './pattern-reader.js'
+import {
+  type CharTest,
+  type ParsedRegex,
+  type RegexNode,
+  ignoringCase,
+  range,
+  codeOf,
+  parseClass,
+  parseEscape,
+  patternReader,
+  type PatternReader,
+} from './char-class.js'
 
 const MAX_PATTERN = 1_000
 const MAX_DEPTH = 64

@@ -1,6 +1,5 @@
 import { OperationError } from '../errors/index.js'
-import type { Assertion, CharTest, ParsedRegex, RegexNode } from './ast.js'
-import { isWordChar } from './char-class.js'
+import { type Assertion, type CharTest, type ParsedRegex, type RegexNode, isWordChar } from './char-class.js'
 
 const MAX_INSTRUCTIONS = 5_000
 

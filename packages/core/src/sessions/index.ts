@@ -12,5 +12,7 @@ export {
   type AuditType,
   type AuditEntry,
   type AuditOptions,
+  toAuditEvent,
+  openAuditStore,
+  type AuditStore,
 } from './audit.js'
-export { toAuditEvent, openAuditStore, type AuditStore } from './audit-store.js'

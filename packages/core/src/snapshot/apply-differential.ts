@@ -1,8 +1,7 @@
 import { quoted } from '../errors/index.js'
 import { objectAt, objectsAt, stringAt, type JsonObject } from '../json/index.js'
 import { choiceName } from '../text/index.js'
-import { labelOf, type Building } from './building.js'
-import { groupsOf, type ElementGroup, type ElementNode } from './element-tree.js'
+import { labelOf, type Building, groupsOf, type ElementGroup, type ElementNode } from './element-tree.js'
 import { codeOf, expandElement, startOf } from './expand-element.js'
 import { mergedElement, without } from './merge-element.js'
 

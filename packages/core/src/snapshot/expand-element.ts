@@ -1,8 +1,7 @@
 import { quoted } from '../errors/index.js'
 import { extensionAt, isObject, objectsAt, stringAt, type JsonObject } from '../json/index.js'
 import { TYPE_URL } from '../text/index.js'
-import { labelOf, type Building } from './building.js'
-import type { ElementNode } from './element-tree.js'
+import { labelOf, type Building, type ElementNode } from './element-tree.js'
 import { filledFrom, without } from './merge-element.js'
 
 /**

@@ -1,2 +1,2 @@
 export { generateSnapshot, type SnapshotInput, type SnapshotResult, buildSnapshot, type BuiltSnapshot } from './generate-snapshot.js'
-export type { SnapshotProblem, SnapshotProblemKind, SnapshotSource } from './building.js'
+export type { SnapshotProblem, SnapshotProblemKind, SnapshotSource } from './element-tree.js'

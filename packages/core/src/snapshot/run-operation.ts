@@ -3,7 +3,7 @@ import { OperationError, type OutcomeIssue } from '../errors/index.js'
 import { storedInstance, type OperationRequest, type OperationResponse } from '../operation/index.js'
 import { parameterReader } from '../parameters/index.js'
 import { ignoreUnknown } from '../terminology/index.js'
-import type { SnapshotProblem } from './building.js'
+import type { SnapshotProblem } from './element-tree.js'
 import { generateSnapshot, type SnapshotInput } from './generate-snapshot.js'
 
 /** Runs `$snapshot`. @throws {OperationError} as `readInput`; `definition-invalid` if the snapshot has errors. */

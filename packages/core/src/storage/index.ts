@@ -1,21 +1,28 @@
-export type {
-  Capabilities,
-  ChangedAddress,
-  ContainedEntry,
-  DeleteEntry,
-  PutEntry,
-  ReadResult,
-  ResourceOf,
-  ScanItem,
-  ScanPage,
-  SearchPage,
-  Storage,
-  StorageChanges,
-  StoredResource,
-  WriteEntry,
-  WriteResult,
+export {
+  type Capabilities,
+  type ChangedAddress,
+  type ContainedEntry,
+  type DeleteEntry,
+  type PutEntry,
+  type ReadResult,
+  type ResourceOf,
+  type ScanItem,
+  type ScanPage,
+  type SearchPage,
+  type Storage,
+  type StorageChanges,
+  type StoredResource,
+  type WriteEntry,
+  type WriteResult,
+  type HistoryItem,
+  type HistoryPage,
+  type HistoryPeriod,
+  type HistoryQuery,
+  type ResourceHistory,
+  type ResourceVersion,
+  wrappedStorage,
+  type StorageMembers,
 } from './storage.js'
-export type { HistoryItem, HistoryPage, HistoryPeriod, HistoryQuery, ResourceHistory, ResourceVersion } from './storage.js'
 export { allMatches, scanItemTooLong, scanPages, scanResources, SCAN_ITEM_BYTES, SCAN_PAGE_BYTES } from './scan.js'
 export {
   CONTAINED_PARAM,
@@ -78,4 +85,3 @@ export type {
   UserRecord,
   WantedSessions,
 } from './session-store.js'
-export { wrappedStorage, type StorageMembers } from './wrapped-storage.js'

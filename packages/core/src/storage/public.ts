@@ -1,19 +1,20 @@
-export type {
-  Capabilities,
-  DeleteEntry,
-  PutEntry,
-  ScanPage,
-  SearchPage,
-  Storage,
-  StorageChanges,
-  StoredResource,
-  WriteEntry,
-  WriteResult,
-  HistoryPage,
-  HistoryQuery,
-  ResourceHistory,
-  ReadResult,
-  ResourceOf,
+export {
+  type Capabilities,
+  type DeleteEntry,
+  type PutEntry,
+  type ScanPage,
+  type SearchPage,
+  type Storage,
+  type StorageChanges,
+  type StoredResource,
+  type WriteEntry,
+  type WriteResult,
+  type HistoryPage,
+  type HistoryQuery,
+  type ResourceHistory,
+  type ReadResult,
+  type ResourceOf,
+  wrappedStorage,
 } from './storage.js'
 export { historyCursor, historyOrder, readHistoryCursor, versionNumber } from './cursors.js'
 export { allMatches, scanItemTooLong, scanResources, SCAN_ITEM_BYTES, SCAN_PAGE_BYTES } from './scan.js'
@@ -35,4 +36,3 @@ export { isResourceId, isResourceType } from './resource-types.js'
 export type { ConceptStore, StoredSystem, SystemSections, SystemToStore } from './concept-store.js'
 export type { SessionRecord, SessionStore, UserRecord } from './session-store.js'
 export { checkEntries, checkQuery, checkScan } from './checks.js'
-export { wrappedStorage } from './wrapped-storage.js'

@@ -1,5 +1,5 @@
 import { objectAt, objectsAt, stringAt, type JsonObject } from '../json/index.js'
-import { standardsStatusOf } from './code-system/concept-properties.js'
+import { standardsStatusOf } from './code-system/concept-index.js'
 import type { CodeSystemProvider, ConceptSource, ConceptText, SystemHeader } from '../code-system/index.js'
 import { isLessWanted, languageFit, type LanguageList } from './languages.js'
 import type { ListedCode } from './value-set/value-set.js'

@@ -1,8 +1,8 @@
 export { createBindingChecker, type BindingChecker, type BoundValue, type MemberTest, isUndecidable } from './binding.js'
 export { and, andNot, bitmapFrom, bitmapOf, fleetingAnd, members, or, type Bitmap } from '../bits/index.js'
 export { terminologyCapabilities, type CapabilitiesOptions } from './capabilities.js'
-export { cachedWork, longKind, type CachedKind, type LongKind, type Pending } from './cached-work.js'
-export { CONCEPT_PROPERTIES, propertyText, propertyValue, STANDARDS_STATUS } from './code-system/concept-properties.js'
+export { cachedWork, longKind, type CachedKind, type LongKind, type Pending, createMarks, keptLately, once, type Marks } from './memo.js'
+export { CONCEPT_PROPERTIES, propertyText, propertyValue, STANDARDS_STATUS } from './code-system/concept-index.js'
 export type {
   ConceptStatus,
   DisplayOrder,
@@ -15,6 +15,10 @@ export type {
   ConceptSet,
   Filter,
   FilterWord,
+  ImplicitType,
+  OpenRelease,
+  PlaceOrder,
+  StandInValueSet,
 } from '../code-system/index.js'
 export { conceptOfKey, placedKey, MOST_PLACED, displayColumns, orderOver, type OrderedTexts } from './code-system/display-order.js'
 export { chooseVersion, preparedChoice, type SystemChoice, type SystemFamily } from './code-system/system-family.js'
@@ -42,12 +46,8 @@ export { implicitDefinition, refuseUnopened } from './code-system/imported-relea
 export { standInNotes, statusNotes, systemNotes, type StatusNote } from './status-check.js'
 export { agreedSystem, neededConcept, neededSystem, type NeededSystem, unknownSystemValues } from './needed-system.js'
 export { definedValueSet, nameOf, readValueSet, type ListedCode, type ValueSetDefinition } from './value-set/value-set.js'
-export { withGivenSystem } from './value-set/own-systems.js'
-export { findValueSet } from './value-set/find-value-set.js'
-export { makePlan, planWithSupplements, type PlanInScope } from './value-set/make-plan.js'
-export { membershipIn, type MembershipOptions, type MembershipQuestion } from './value-set/membership.js'
-export { type CodeInQuestion, type Membership, missingImports, withImports, type PartPlan, type ValueSetPlan } from './value-set/plan.js'
 export {
+  withGivenSystem,
   bothNames,
   namedValueSet,
   type GivenValueSet,
@@ -56,6 +56,10 @@ export {
   type ValueSetName,
   readValueSetName,
 } from './value-set/named-value-set.js'
+export { findValueSet } from './value-set/find-value-set.js'
+export { makePlan, planWithSupplements, type PlanInScope } from './value-set/make-plan.js'
+export { membershipIn, type MembershipOptions, type MembershipQuestion } from './value-set/membership.js'
+export { type CodeInQuestion, type Membership, missingImports, withImports, type PartPlan, type ValueSetPlan } from './value-set/plan.js'
 export { coverageOf, type Coverage } from './value-set/segment.js'
 export { activeCodes, membersOf, selectableCodes, type Members } from './value-set/members.js'
 export {
@@ -73,6 +77,4 @@ export { FAR, wordPostings } from './code-system/word-postings.js'
 export { filterWords, foldTerm, placeOfWord, wordsOf } from './words.js'
 export { countingOrder, sortedPlaces } from './code-system/sorting.js'
 export { makeProvider } from './code-system/resource-provider.js'
-export { createMarks, keptLately, once, type Marks } from './memo.js'
-export type { ImplicitType, OpenRelease, PlaceOrder, StandInValueSet } from '../code-system/code-system.js'
 export type { CodeOrCoding, SystemAndCode, LooseCodeInput } from '../input/code-input.js'

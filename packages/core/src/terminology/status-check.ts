@@ -1,6 +1,6 @@
 import { formatCanonical } from '../content/index.js'
 import { stringAt, type JsonObject } from '../json/index.js'
-import { standardsStatusOf } from './code-system/concept-properties.js'
+import { standardsStatusOf } from './code-system/concept-index.js'
 import type { CodeSystemProvider, StandInValueSet, SystemHeader } from '../code-system/index.js'
 import { withImports, type ValueSetPlan } from './value-set/plan.js'
 import { nameOf, type ValueSetDefinition } from './value-set/value-set.js'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { bodyStream, chunksOf } from './body-stream.js'
+import { bodyStream, chunksOf } from './utf8.js'
 
 const request = (init?: RequestInit): Request => new Request('http://service.example/', init)
 

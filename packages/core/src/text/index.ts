@@ -1,6 +1,5 @@
 export { distancesFrom, didYouMean, nearest, otherCase, withNearest } from './nearest.js'
-export { bodyStream, chunksOf } from './body-stream.js'
+export { bodyStream, chunksOf, decodeUtf8, decodingUtf8, joinedBytes, utf8Length } from './utf8.js'
 export { fold, foldLetters } from './fold.js'
 export { withBlanks } from './form-text.js'
 export { choiceName, TYPE_URL } from './type-names.js'
-export { decodeUtf8, decodingUtf8, joinedBytes, utf8Length } from './utf8.js'

@@ -13,9 +13,17 @@ import {
   type TerminologyScope,
   type ValueSetPlan,
 } from '../terminology/index.js'
-import { barredIssue, conceptFindings, type ConceptFindings } from './check-concept.js'
+import {
+  barredIssue,
+  conceptFindings,
+  type ConceptFindings,
+  relativeSystem,
+  unknownCode,
+  unusableSystem,
+  versionFindings,
+  type VersionFindings,
+} from './check-concept.js'
 import { explainDisplay } from './check-display.js'
-import { relativeSystem, unknownCode, unusableSystem, versionFindings, type VersionFindings } from './check-system.js'
 import type { GivenCoding, GivenValue, LooseValueSetInput } from './input.js'
 import { issueOf, type ValidationIssue } from './issue.js'
 

@@ -17,8 +17,7 @@ import {
   type LanguageList,
   type TerminologyScope,
 } from '../terminology/index.js'
-import { barredIssue, conceptFindings } from './check-concept.js'
-import { checkIssues, unknownCode, unusableSystem } from './check-system.js'
+import { barredIssue, conceptFindings, checkIssues, unknownCode, unusableSystem } from './check-concept.js'
 import { withoutSystem, type CodingResult } from './check-coding.js'
 import { explainDisplay } from './check-display.js'
 import {

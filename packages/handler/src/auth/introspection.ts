@@ -4,7 +4,7 @@ import type { JsonObject } from 'fhir-ops/internal/json'
 import { rejected, type ForeignToken } from 'fhir-ops/sessions'
 import { sha256, TOKEN_PREFIX } from 'fhir-ops/internal/sessions'
 import { LRUCache } from 'lru-cache'
-import { ADDRESS, issuerAddress, issuerJson, type IssuerAddress } from './issuer-json.js'
+import { ADDRESS, issuerAddress, issuerJson, type IssuerAddress } from './issuer.js'
 import { foreignTokenOf, jwtShape, type TokenVerifier } from './token-verifier.js'
 import { AMOUNT, checkOptions, CLOCK, FLAG, FUNCTION, inputShape, needed, TEXT, type InputShape } from 'fhir-ops/internal/input'
 

@@ -3,7 +3,7 @@ import { isBytes, objectsAt, stringAt } from 'fhir-ops/internal/json'
 import type { createLocalJWKSet, CryptoKey, JSONWebKeySet, JWK, JWSHeaderParameters } from 'jose'
 import { FLAG, FUNCTION, listOf, OBJECT, TEXT, type MemberKind } from 'fhir-ops/internal/input'
 import { base64UrlBytes } from '../http/base64.js'
-import { ADDRESS, issuerAddress, issuerJson, type IssuerAddress } from './issuer-json.js'
+import { ADDRESS, issuerAddress, issuerJson, type IssuerAddress } from './issuer.js'
 
 /** The source of an issuer's keys (exactly one of these members), and the accepted algorithms. */
 export type JwtKeys = (

@@ -1,11 +1,10 @@
 import type { OperationContext } from 'fhir-ops/context'
 import { ERRORS, OperationError } from 'fhir-ops/errors'
-import { compartmentMembers } from 'fhir-ops/internal/context'
+import { compartmentMembers, leadsTo } from 'fhir-ops/internal/context'
 import type { Action } from 'fhir-ops/operation'
 import { parseSearch } from 'fhir-ops/search'
 import type { Principal } from 'fhir-ops/sessions'
 import { isResourceType, type Condition } from 'fhir-ops/storage'
-import { leadsTo } from '../content/search/compartment.js'
 import { parseQuery } from '../http/target.js'
 
 /** A SMART scope that grants something. */

@@ -6,7 +6,7 @@ import { onlyValue } from '../http/target.js'
 import type { Exchange } from '../exchange.js'
 import type { Answer } from '../http/answer.js'
 import { readingBase64, writingBase64 } from '../http/base64.js'
-import { mediaTypeOf } from '../http/media-types.js'
+import { mediaTypeOf } from '../http/negotiation.js'
 import { addressIn } from './reach.js'
 
 /** A media type, with parameters, that is valid in a header. */

@@ -1,8 +1,7 @@
 import { createPace } from 'fhir-ops/internal/context'
 import type { OperationContext } from 'fhir-ops/context'
 import type { LongText } from 'fhir-ops/internal/operation'
-import { createAnswerSize } from '../http/answer-size.js'
-import { fhirPieces, fhirText, piecesLength, SHORT_TEXT, SLICE, slicesOf, type Answer } from '../http/answer.js'
+import { createAnswerSize, fhirPieces, fhirText, piecesLength, SHORT_TEXT, SLICE, slicesOf, type Answer } from '../http/answer.js'
 
 /** Members of a Bundle other than its entries. */
 interface BundleHead {

@@ -1,13 +1,12 @@
-import { checkpoint, createPace } from 'fhir-ops/internal/context'
+import { checkpoint, createPace, type Pace } from 'fhir-ops/internal/context'
 import { OperationError } from 'fhir-ops/errors'
 import { outcomeOk } from 'fhir-ops/internal/errors'
 import { storedResource, type StoredResource, type WriteEntry, type WriteResult } from 'fhir-ops/storage'
-import type { Exchange } from '../exchange.js'
+import type { Exchange, WritePlan } from '../exchange.js'
 import { emptyAnswer, fhirAnswer, fhirText, type Answer } from '../http/answer.js'
 import { FHIR_PATH, type Service } from '../service.js'
-import { returnPreference } from './preference.js'
+import { returnPreference } from '../http/negotiation.js'
 import { versionHeaders } from './read.js'
-import { writesOf, type WritePlan } from './write-plan.js'
 
 /** Executes a planned write. @throws {OperationError} `version-conflict` */
 export async function executePlan(service: Service, exchange: Exchange, plan: WritePlan): Promise<Answer> {
@@ -76,4 +75,10 @@ function resourceAnswer(service: Service, { request, caller }: Exchange, { store
   if (preference === 'minimal' || (request.method === 'PATCH' && caller.decide('read', type, id) !== 'allow'))
     return emptyAnswer(status, headers)
   return preference === 'OperationOutcome' ? fhirAnswer(status, outcomeOk(), headers) : fhirText(status, stored.text, headers)
+}
+
+/** Returns the changes of a plan. @param text Text of the resource, if it differs from the one that was sent. */
+export async function writesOf(plan: WritePlan, pace: Pace, text?: string): Promise<readonly WriteEntry[]> {
+  if (plan.kind === 'put') return [await pace.run(plan.entry(text ?? plan.text))]
+  return plan.kind === 'delete' && plan.hidden !== true ? plan.entries : []
 }

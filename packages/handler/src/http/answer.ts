@@ -1,6 +1,9 @@
-import type { Pace } from 'fhir-ops/internal/context'
+import { createPace, type Pace } from 'fhir-ops/internal/context'
 import type { LongText } from 'fhir-ops/internal/operation'
 import { utf8Length } from 'fhir-ops/internal/text'
+import { OperationError } from 'fhir-ops/errors'
+import type { OperationContext } from 'fhir-ops/context'
+import type { Work } from 'fhir-ops/internal/work'
 
 /** A response before it is written. */
 export interface Answer {
@@ -189,4 +192,125 @@ function byteStream(chunks: AsyncIterable<string> | Iterable<string>): ReadableS
     },
     { highWaterMark: 0 },
   )
+}
+
+/** Limits on the size of an answer. */
+interface AnswerBounds {
+  /** UTF-8 bytes. */
+  readonly maxBytes: number
+  /** A sentence at the end of the error: how the caller can stay below the limit. */
+  readonly advice: string
+}
+
+/** Measures the text of an answer while it is collected. */
+interface AnswerSize {
+  /** @throws {OperationError} `too-costly` if the text and `reserve` more UTF-8 bytes would make the answer too long. */
+  add(text: string, reserve?: number): void
+  /** As `add`, but if the text would be too long, returns false and does not add it. */
+  takes(text: string, reserve?: number): boolean
+}
+
+/** Maximum number of UTF-8 bytes per UTF-16 code unit. */
+const WIDEST = 3
+
+/**
+ * Counts UTF-8 bytes. Most answers are so far below the limit that the number of characters is sufficient; bytes are counted, once each, only
+ * if they could exceed it.
+ */
+export function createAnswerSize({ maxBytes, advice }: AnswerBounds): AnswerSize {
+  let counted = 0
+  let uncounted: string[] = []
+  let atLeast = 0
+  let atMost = 0
+  const isWithin = (more: number): boolean => {
+    if (atMost + more <= maxBytes) return true
+    for (const text of uncounted) counted += utf8Length(text)
+    uncounted = []
+    atLeast = atMost = counted
+    return counted + more <= maxBytes
+  }
+  const takes = (text: string, reserve = 0): boolean => {
+    if (atLeast + text.length + reserve > maxBytes) return false
+    uncounted.push(text)
+    atLeast += text.length
+    atMost += text.length * WIDEST
+    if (isWithin(reserve)) return true
+    counted -= utf8Length(text)
+    atLeast = atMost = counted
+    return false
+  }
+  return {
+    takes,
+    add(text, reserve) {
+      if (!takes(text, reserve)) throw new OperationError('too-costly', `The answer would be longer than ${maxBytes} bytes. ${advice}`)
+    },
+  }
+}
+
+/**
+ * Lays out an answer. It stays as it is if it is long (people do not read it), if the result would be too long, or if there is no time left: the layout
+ * only changes white space, and the work that the answer reports is done.
+ */
+export async function prettyAnswer(ctx: OperationContext, answer: Answer): Promise<Answer> {
+  const isJson = answer.headers.some(([name, value]) => name === 'Content-Type' && value.includes('json'))
+  if (!isJson || answer.body === undefined || answer.body.length > SHORT_TEXT) return answer
+  try {
+    const body = await createPace(ctx).run(prettyJson(answer.body, ctx.limits.maxAnswerBytes))
+    return body === undefined ? answer : { ...answer, body }
+  } catch (error) {
+    if (error instanceof OperationError) return answer
+    throw error
+  }
+}
+
+const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|\{\}|\[\]|[{}[\],:]|[^{}[\],:"]+/g
+
+/** Number of tokens laid out without a pause. */
+const PIECE = 2_000
+
+/** Deeper levels are not indented further, which bounds the spaces per line. */
+const DEEPEST = 12
+
+/**
+ * Lays out JSON in lines without parsing it, so that numbers keep their digits.
+ *
+ * @param text JSON without white space between tokens.
+ * @param maxLength Maximum length of the result in characters.
+ * @returns `undefined` if the result would be longer.
+ */
+export function* prettyJson(text: string, maxLength: number): Work<string | undefined> {
+  const pieces: string[] = []
+  let piece = ''
+  let length = 0
+  let depth = 0
+  let tokens = 0
+  const line = (): string => `\n${'  '.repeat(Math.min(depth, DEEPEST))}`
+  for (const [token] of text.matchAll(TOKENS)) {
+    if (token === '{' || token === '[') depth++
+    if (token === '}' || token === ']') depth--
+    piece += laidOut(token, line)
+    if (++tokens % PIECE !== 0) continue
+    length += piece.length
+    if (length > maxLength) return undefined
+    pieces.push(piece)
+    piece = ''
+    yield
+  }
+  return length + piece.length > maxLength ? undefined : pieces.join('') + piece
+}
+
+function laidOut(token: string, line: () => string): string {
+  switch (token) {
+    case ':':
+      return ': '
+    case ',':
+    case '{':
+    case '[':
+      return token + line()
+    case '}':
+    case ']':
+      return line() + token
+    default:
+      return token
+  }
 }

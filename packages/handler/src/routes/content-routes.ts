@@ -5,7 +5,7 @@ import type { EntryRunner } from '../content/bundle/bundle-entries.js'
 import { takeContent } from '../content/binary.js'
 import { executePlan, retryingConflicts } from '../content/execute-plan.js'
 import { planConditionalPatch, planPatch } from '../content/patch/patch.js'
-import type { WritePlan } from '../content/write-plan.js'
+import { type WritePlan, param, type Exchange, type Route } from '../exchange.js'
 import { checksCriteria } from '../content/criteria.js'
 import { COMPARTMENT_TYPES } from 'fhir-ops/internal/context'
 import { historyOfInstance, historyOfSystem, historyOfType } from '../content/history.js'
@@ -14,7 +14,6 @@ import { searchCompartment, searchType, searchEverything, searchWholeCompartment
 import { planConditionalDelete, planConditionalUpdate, planCreate, planDelete, planUpdate } from '../content/write.js'
 import type { Answer } from '../http/answer.js'
 import { FHIR_PATH, type Service } from '../service.js'
-import { param, type Exchange, type Route } from '../exchange.js'
 
 const TYPE = `${FHIR_PATH}/:type`
 const INSTANCE = `${TYPE}/:id`

@@ -1,11 +1,10 @@
 import { OperationError } from 'fhir-ops/errors'
 import { resourceSchema } from '../openapi/components.js'
 import { openApiDocument } from '../openapi/document.js'
-import { capabilityStatement, terminologyStatement } from '../capability-statement.js'
-import { supportedSystems } from '../content/supported-systems.js'
+import { capabilityStatement, terminologyStatement, supportedSystems } from '../capability-statement.js'
 import { fhirText, jsonAnswer, jsonText, type Answer } from '../http/answer.js'
 import { onlyValue } from '../http/target.js'
-import type { SmartConfiguration } from '../options.js'
+import type { SmartConfiguration } from '../auth/issuer.js'
 import { FHIR_PATH, type Service } from '../service.js'
 import type { Exchange, Route } from '../exchange.js'
 

@@ -6,7 +6,7 @@ import { connectionsOf } from '../database/connections.js'
 import { databaseOver } from '../database/database.js'
 import { openPostgres } from '../index.js'
 import { searchPage } from '../search/search-page.js'
-import { historyIn } from './history.js'
+import { historyIn } from './storage.js'
 
 const database = await testDatabase({ fsync: 'off' })
 afterAll(() => database.remove())

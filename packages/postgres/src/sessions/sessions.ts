@@ -1,11 +1,13 @@
 import { sessionOf } from '@fhir-ops/sql'
 import { OperationError } from 'fhir-ops/errors'
 import type { SessionRecord, SessionStore, UserRecord } from 'fhir-ops/storage'
-import type { KnownSession, SessionChange } from 'fhir-ops/internal/storage'
+import type { KnownSession, SessionChange, SessionNews } from 'fhir-ops/internal/storage'
+import { isObject } from 'fhir-ops/internal/json'
+import { setTimeout as after } from 'node:timers/promises'
 import type { Database } from '../database/database.js'
 import { sharedByKey } from '../database/replicas.js'
 import { numberAt, textAt, prepared, sql, type Row, type Sql } from '../database/sql.js'
-import { isObject } from 'fhir-ops/internal/json'
+import type { Connection, Connections } from '../database/connections.js'
 
 type SessionMethods = Omit<SessionStore, 'user' | 'putUser' | 'setUserState' | 'raiseEpoch' | 'news'>
 
@@ -129,7 +131,7 @@ function raised(at: number): Sql {
 const STATES: ReadonlySet<string> = new Set(['active', 'disabled', 'deleted'])
 
 /** Reads the columns of a user. */
-export function userOf(row: Row): UserRecord {
+function userOf(row: Row): UserRecord {
   const claims: unknown = JSON.parse(textAt(row, 'claims'))
   const state = textAt(row, 'state')
   if (!isObject(claims) || !isState(state)) throw new TypeError('A user row cannot be read.')
@@ -138,4 +140,88 @@ export function userOf(row: Row): UserRecord {
 
 function isState(text: string): text is UserRecord['state'] {
   return STATES.has(text)
+}
+
+/** News of sessions, received through notifications of the database. */
+interface ListeningNews extends SessionNews {
+  /** Stops listening. */
+  close(): Promise<void>
+}
+
+/** Extends a changing statement, which must return rows, so that it notifies every process when it is committed. */
+export function notifying(change: Sql): Sql {
+  return sql`WITH changed AS (${change}) SELECT changed.*, pg_notify('fhir_ops_sessions', '') FROM changed`
+}
+
+/** Pause before the next attempt to connect, in milliseconds. */
+const RECONNECT_MS = 250
+/** Interval of checks that the connection is alive, because a lost network is not reported, in milliseconds. */
+const PROBE_MS = 1_000
+const LISTEN = sql`LISTEN fhir_ops_sessions`
+const PROBE = sql`SELECT 1`
+
+/** Listens on a separate connection as soon as there is a listener, and reconnects after a loss. */
+export function listeningNews(connections: Connections): ListeningNews {
+  const listeners = new Set<() => void>()
+  const stop = new AbortController()
+  let heard = false
+  let listening: Promise<void> | undefined
+  const ear: Ear = {
+    stop: stop.signal,
+    tell: () => listeners.forEach((listener) => listener()),
+    setHeard(now) {
+      heard = now
+      ear.tell()
+    },
+  }
+  return {
+    get heard() {
+      return heard
+    },
+    onChange(listener) {
+      listeners.add(listener)
+      listening ??= listen(connections, ear)
+    },
+    async close() {
+      stop.abort()
+      await listening
+    },
+  }
+}
+
+interface Ear {
+  readonly stop: AbortSignal
+  readonly tell: () => void
+  readonly setHeard: (heard: boolean) => void
+}
+
+async function listen(connections: Connections, ear: Ear): Promise<void> {
+  do {
+    // Whatever the reason, no news arrive until a later attempt succeeds.
+    await connections
+      .take()
+      .then(async (connection) => listenOn(connection, ear))
+      .catch(() => {})
+  } while (await sleep(RECONNECT_MS, ear.stop))
+}
+
+async function listenOn(connection: Connection, { stop, tell, setHeard }: Ear): Promise<void> {
+  const lost = new AbortController()
+  const over = AbortSignal.any([stop, lost.signal])
+  over.addEventListener('abort', () => setHeard(false), { once: true })
+  connection.onEnd(() => lost.abort())
+  connection.onNotification(tell)
+  try {
+    await connection.rows(LISTEN)
+    setHeard(!over.aborted)
+    while (await sleep(PROBE_MS, over)) await connection.rows(PROBE)
+  } finally {
+    setHeard(false)
+    connection.release('broken')
+  }
+}
+
+/** Waits; returns false if the signal was aborted first. */
+async function sleep(milliseconds: number, signal: AbortSignal): Promise<boolean> {
+  return after(milliseconds, true, { signal }).catch(() => false)
 }

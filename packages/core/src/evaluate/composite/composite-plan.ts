@@ -2,10 +2,9 @@ import { canonicalOf, formatCanonical } from '../../content/index.js'
 import type { OperationContext } from '../../context/index.js'
 import { OperationError, quoted } from '../../errors/index.js'
 import { objectsAt, stringAt, type JsonObject } from '../../json/index.js'
-import { measureByCanonical } from '../find-measure.js'
+import { measureByCanonical, type PinnedVersions } from '../find-measure.js'
 import { componentsOfGroup, compositeScoringOf, groupIdOf, notationOf, scoringOf, weightOf } from '../measure-extensions.js'
 import { MAX_POPULATIONS, planOf, type GroupPlan, type MeasurePlan, type Population } from '../measure-plan.js'
-import type { PinnedVersions } from '../pinned-versions.js'
 import { subjectTypeOf } from '../subject.js'
 
 /** How a composite measure combines its components (code system `composite-measure-scoring`). */

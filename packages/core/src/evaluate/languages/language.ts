@@ -5,11 +5,9 @@ import { having, listOf, type MemberKind } from '../../input/index.js'
 import type { JsonObject } from '../../json/index.js'
 import type { ChangeReader } from '../live/change-reader.js'
 import type { GroupPlan, Supplement } from '../measure-plan.js'
-import type { SubjectsPart } from '../parts/subjects-part.js'
+import type { SubjectsPart, Subject } from '../subject.js'
 import type { Period } from '../period.js'
-import type { Stratum, StratumValue, Tally } from '../tally.js'
-import type { Subject } from '../subject.js'
-import type { MeasureSums } from '../totals/sums.js'
+import type { Stratum, StratumValue, Tally, MeasureSums } from '../totals/sums.js'
 
 /** Results of subjects that a language may keep between evaluations of a Measure, under this object. */
 export interface KeptResults {

@@ -3,7 +3,7 @@ import { OperationError, quoted } from '../../errors/index.js'
 import { mergeCoverage } from '../../explain/index.js'
 import type { GroupPlan, Population, Stratifier } from '../measure-plan.js'
 import { membershipsOf, type Membership } from '../membership.js'
-import type { Stratum, Tally } from '../tally.js'
+import type { Stratum, Tally } from '../totals/sums.js'
 import type { CriteriaLanguage, GroupCounts, MeasureCounts, RequirementScope, Requirements, Scope } from './language.js'
 
 /** A language made of several, for groups whose criteria are in more than one. */

@@ -14,11 +14,10 @@ import { canonicalOfMeasure } from '../find-measure.js'
 import { MAX_FAILURES, type MeasureCounts } from '../languages/index.js'
 import { membershipsOf } from '../membership.js'
 import type { EvaluateMeasureResult } from '../result.js'
-import { groupTotal } from '../totals/group-total.js'
+import { groupTotal, supplementTotal } from '../totals/group-total.js'
 import { compareText, type MeasureSums } from '../totals/sums.js'
-import { supplementTotal } from '../totals/supplement-total.js'
 import { checkedParts, type CountsOfPart, type MeasurePart } from './read-part.js'
-import { checkPart, hashOf, type SubjectsPart } from './subjects-part.js'
+import { checkPart, hashOf, type SubjectsPart } from '../subject.js'
 
 export type { MeasurePart } from './read-part.js'
 

@@ -1,9 +1,18 @@
 import { OperationError } from '../../errors/index.js'
 import { isObject, isString } from '../../json/index.js'
 import type { GroupCounts, SubjectFailure, SupplementValues } from '../languages/index.js'
-import type { Stratum, StratumValue, Tally } from '../tally.js'
-import type { Amount, GroupSum, MeasureSums, PopulationSums, SumOfStratum, SumOfValue } from '../totals/sums.js'
-import { checkPart, type SubjectsPart } from './subjects-part.js'
+import type {
+  Stratum,
+  StratumValue,
+  Tally,
+  Amount,
+  GroupSum,
+  MeasureSums,
+  PopulationSums,
+  SumOfStratum,
+  SumOfValue,
+} from '../totals/sums.js'
+import { checkPart, type SubjectsPart } from '../subject.js'
 
 /**
  * The result of one part of the subjects of a Measure: plain data. Created by `evaluateMeasurePart` for `mergeMeasureParts`; its content may change

@@ -5,7 +5,7 @@ import { checkInput, checkOptions, inputShape, listOf, OBJECT, TEXT } from '../.
 import { isObject, type JsonObject } from '../../json/index.js'
 import { compositionOf } from '../composite/composite-plan.js'
 import { checkManifest, countedMeasures, groupsByLanguage } from '../counts.js'
-import { canonicalOfMeasure, findMeasure } from '../find-measure.js'
+import { canonicalOfMeasure, findMeasure, manifestOf, pinnedVersions } from '../find-measure.js'
 import {
   CRITERIA_LANGUAGES,
   LANGUAGES,
@@ -17,7 +17,6 @@ import {
 } from '../languages/index.js'
 import { planOf } from '../measure-plan.js'
 import { checkedPeriod } from '../period.js'
-import { manifestOf, pinnedVersions } from '../pinned-versions.js'
 import { subjectTypeOf } from '../subject.js'
 
 /** The input of `dataRequirements`: a Measure over a period, or a Library. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../json/index.js'
-import { statusReader } from './concept-properties.js'
+import { statusReader } from './concept-index.js'
 
 const INACTIVE = 'http://hl7.org/fhir/concept-properties#inactive'
 

@@ -4,11 +4,10 @@ import { formatCanonical, type Definition } from '../../content/index.js'
 import { quoted } from '../../errors/index.js'
 import { objectsAt, stringAt, type JsonObject } from '../../json/index.js'
 import { IMPLICIT_RULES, unusableElement, wrongMember } from '../element-shape.js'
-import { cachedWork, longKind, type CachedKind } from '../cached-work.js'
+import { cachedWork, longKind, type CachedKind } from '../memo.js'
 import type { Work } from '../../work/index.js'
-import { conceptIndex } from './concept-index.js'
+import { conceptIndex, declaredProperties, standardsStatusOf, statusReader, propertyCodes, propertyText } from './concept-index.js'
 import { depthFirst } from './hierarchy.js'
-import { declaredProperties, standardsStatusOf, statusReader, propertyCodes, propertyText } from './concept-properties.js'
 import type { ConceptStatus, CodeSystemProvider, ConceptSource, Hierarchy, SystemHeader } from '../../code-system/index.js'
 
 const STEPS = 256

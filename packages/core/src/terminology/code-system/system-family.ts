@@ -7,8 +7,7 @@ import { computedSystem } from './computed-system.js'
 import type { CodeSystemProvider } from '../../code-system/index.js'
 import { makeProvider, resourceProvider } from './resource-provider.js'
 import { importedReleases } from './imported-releases.js'
-import { cachedWork, type Pending } from '../cached-work.js'
-import { createMarks, keptLately, once, type Marks } from '../memo.js'
+import { cachedWork, type Pending, createMarks, keptLately, once, type Marks } from '../memo.js'
 import { addedBy, supplemented, type Added, type AddedSupplement, type Supplement } from './supplemented.js'
 
 /** All known versions and supplements of a code system. */

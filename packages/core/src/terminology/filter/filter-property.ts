@@ -1,10 +1,9 @@
 import { objectsAt, stringAt } from '../../json/index.js'
 import { andNot, type Bitmap } from '../../bits/index.js'
 import type { Work } from '../../work/index.js'
-import { propertyTexts } from '../code-system/concept-index.js'
+import { propertyTexts, CONCEPT_PROPERTIES } from '../code-system/concept-index.js'
 import { statedTexts } from '../concept-texts.js'
 import { refusal } from '../messages.js'
-import { CONCEPT_PROPERTIES } from '../code-system/concept-properties.js'
 import type { CodeSystemProvider, ConceptIndex } from '../../code-system/index.js'
 
 /** The property of a filter: the texts of each concept and, where available, the concepts of each text. */

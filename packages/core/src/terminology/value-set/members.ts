@@ -1,6 +1,6 @@
 import { canonicalOf, formatCanonical } from '../../content/index.js'
 import { and, andNot, bitmapFrom, compacted, gatheredBitmap, members, type Bitmap } from '../../bits/index.js'
-import { CONCEPT_PROPERTIES } from '../code-system/concept-properties.js'
+import { CONCEPT_PROPERTIES } from '../code-system/concept-index.js'
 import type { CodeSystemProvider, ConceptSet } from '../../code-system/index.js'
 import { chooseVersion, type SystemChoice } from '../code-system/system-family.js'
 import { explainListedPart, explainListing } from '../explain/expansion-steps.js'

@@ -16,8 +16,7 @@ import {
   type WriteEntry,
 } from 'fhir-ops/storage'
 import type { Exchange } from '../../exchange.js'
-import { fhirAnswer, type Answer } from '../../http/answer.js'
-import { createAnswerSize } from '../../http/answer-size.js'
+import { fhirAnswer, type Answer, createAnswerSize } from '../../http/answer.js'
 import type { Service } from '../../service.js'
 import { narrowedStorage } from '../narrowed-storage.js'
 import { entryError, responseEntry, type BundleEntry, type EntryRunner } from './bundle-entries.js'

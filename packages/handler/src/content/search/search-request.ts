@@ -6,7 +6,7 @@ import { authorize } from '../../auth/caller.js'
 import { parseForm } from '../../http/target.js'
 import type { Exchange } from '../../exchange.js'
 import { FHIR_PATH, type Service } from '../../service.js'
-import { prefersHandling } from '../preference.js'
+import { prefersHandling } from '../../http/negotiation.js'
 
 /** Parameters of the protocol, which do not affect the selection. */
 export const PROTOCOL: ReadonlySet<string> = new Set(['_format', '_pretty'])

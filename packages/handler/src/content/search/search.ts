@@ -1,5 +1,5 @@
 import { OperationError } from 'fhir-ops/errors'
-import { compartmentMembers, createPace } from 'fhir-ops/internal/context'
+import { compartmentCondition, compartmentMembers, createPace, leadsTo } from 'fhir-ops/internal/context'
 import { quoted } from 'fhir-ops/internal/errors'
 import {
   containedQueries,
@@ -20,7 +20,6 @@ import { FHIR_PATH, type Service } from '../../service.js'
 import { DEFINITION_TYPES } from '../definition-shelf.js'
 import { withDefinitions } from '../definitions.js'
 import { fhirTypes, inReach, narrowed, shownPage, showsTo, type Part } from '../reach.js'
-import { compartmentCondition, leadsTo } from './compartment.js'
 import { authorizeSearch, searchOptions, searchPairs, takenPairs } from './search-request.js'
 import { countOf, includedIn, pacedEntries, pageLimit, searchsetAnswer, textLength, type SearchLinks, type Searchset } from './searchset.js'
 import { subsetFor, type Subset } from './subset.js'

@@ -15,7 +15,7 @@ import {
 import { isObject, stringAt, type JsonObject } from '../../../json/index.js'
 import { isConcept } from '../../concept.js'
 import type { Criterion } from '../../measure-plan.js'
-import type { Stratum, StratumValue, Tally } from '../../tally.js'
+import type { Stratum, StratumValue, Tally } from '../../totals/sums.js'
 import { searchOptions, withPlace } from './criterion-query.js'
 
 /** One value for each criterion of a stratifier. */

@@ -1,7 +1,7 @@
 import { type OperationContext, checkpoint } from '../../../context/index.js'
 import type { Criterion, GroupPlan, Stratifier } from '../../measure-plan.js'
 import { membershipsOf } from '../../membership.js'
-import type { Stratum, Tally } from '../../tally.js'
+import type { Stratum, Tally } from '../../totals/sums.js'
 import { NO_COUNTS, type CriteriaLanguage, type GroupCounts, type MeasureCounts, type Scope } from '../language.js'
 import { subjectLinks } from '../../subject.js'
 import { countedQuery, namesSubject, type Counted, commonType } from './criterion-query.js'
