@@ -77,6 +77,36 @@ export const DECISIONS: readonly Decision[] = [
     explains: (line) => line.includes(' [] '),
   },
   {
+    name: 'expressions',
+    right: 'ours',
+    why: 'Criteria may be expressions (Using CQL with FHIR, text/cql-expression); clinical reasoning takes them as names and counts nobody.',
+    explains: (_, { probe }) => JSON.stringify(probe.measure).includes('"text/cql-expression"'),
+  },
+  {
+    name: 'codes of a concept',
+    right: 'both',
+    why: 'A stratum is for a value (R4, MeasureReport.group.stratifier.stratum.value), which is a concept with all its codes here; clinical reasoning takes its first code.',
+    explains: (_, { probe }) => JSON.stringify(probe.measure).includes('"Problem Code"'),
+  },
+  {
+    name: 'ages not known exactly',
+    right: 'ours',
+    why: 'The age of somebody of whom only the year of birth is known is one of two numbers (CQL, semantics, Uncertainty); clinical reasoning reports the greater.',
+    explains: (_, { probe }) => JSON.stringify(probe.measure).includes('"Years"'),
+  },
+  {
+    name: 'quantities of strata',
+    right: 'ours',
+    why: 'The value of a stratum is its text; clinical reasoning writes the address of its own object.',
+    explains: (_, { probe }) => JSON.stringify(probe.measure).includes('"Last Weight"'),
+  },
+  {
+    name: 'members that left',
+    right: 'both',
+    why: 'A Group with members that are inactive is refused by name here, because it has to be known when they were members; clinical reasoning counts them.',
+    explains: (_, { probe }) => probe.call.subject === 'Group/left',
+  },
+  {
     name: 'lists of observations',
     right: 'both',
     why: 'Clinical reasoning lists the subjects of observations, which R4 does not ask for.',

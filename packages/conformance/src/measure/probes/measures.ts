@@ -9,7 +9,7 @@ export interface Probe {
 }
 
 /** Inputs of `$evaluate-measure`. */
-interface ProbeCall {
+export interface ProbeCall {
   readonly periodStart: string
   readonly periodEnd: string
   readonly reportType?: 'population' | 'subject' | 'subject-list'
