@@ -12,7 +12,7 @@ beforeAll(async () => {
   const head = "using FHIR version '4.0.1'\ninclude FHIRHelpers version '4.0.1'\n"
   await writeFile(
     join(folder, 'main.cql'),
-    `library Main version '1'\n${head}include Common version '1'\nparameter Factor Integer default 2\ncontext Patient\ndefine Visits: Count(Common.Visits) * Factor\ndefine Wrong: singleton from {1, 2}\n`,
+    `library Main version '1'\n${head}include Common version '1'\nparameter Factor Integer default 2\ncontext Patient\ndefine Visits: Count(Common.Visits) * Factor\ndefine Wrong: singleton from {1, 2}\ndefine function Twice(value Integer): value * 2\n`,
   )
   await writeFile(join(folder, 'common.cql'), `library Common version '1'\n${head}context Patient\ndefine Visits: [Encounter]\n`)
   const entry = [
@@ -120,6 +120,11 @@ describe('fhir-ops cql', () => {
       'a misspelt definition',
       ['--define', 'visit'],
       "Library Main has no definition 'visit'. Did you mean 'Visits'? [parameter-value at --define]",
+    ],
+    [
+      'a function instead of a definition',
+      ['--define', 'Twice'],
+      "'Twice' is a function. An expression can call it: Main.Twice(value). [parameter-value at --define]",
     ],
     ['a parameter', ['--parameter', 'Nope=1'], "The library has no parameter 'Nope'. [parameter-invalid at --parameter]"],
     [

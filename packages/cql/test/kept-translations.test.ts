@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { keepTranslations } from '../src/translator/kept-translations.js'
+import { createTranslator } from '../src/translator/index.js'
 
 interface Counting {
   count: number
@@ -58,5 +59,18 @@ describe('a translator that keeps translations', () => {
     expect(inner.count).toBe(3)
     for (const text of ['b', 'longer', 'longer']) await translate(text)
     expect(inner.count).toBe(6)
+  })
+})
+
+describe('createTranslator', () => {
+  it('prints nothing', async () => {
+    const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
+    const log = vi.spyOn(console, 'log').mockReturnValue()
+    const { translate } = await createTranslator()
+    // The first text that includes another one makes the reference translator start its log.
+    await translate('library Sums include Terms define Sum: Terms.One', new Map([['Terms', 'library Terms define One: 1']]))
+    const printed = [...write.mock.calls, ...log.mock.calls].map(([text]) => String(text))
+    vi.restoreAllMocks()
+    expect(printed).toEqual([])
   })
 })

@@ -29,6 +29,7 @@ define Days: Visits V return date from start of V.period
 define SomeDays: Days D where month from D = 2
 define function Zero(visit FHIR.Encounter): 0
 define function Status(visit FHIR.Encounter): visit.status.value
+define function "Same Day"(one FHIR.Encounter, other FHIR.Encounter): one.period same day as other.period
 define Frequent: Count(Visits) >= Least
 define LastVisit: Last(Visits)
 define Facts: Tuple { age: AgeInYearsAt(start of "Measurement Period"), none: null as String }
@@ -835,6 +836,12 @@ describe('what is refused', () => {
 
   it('a misspelt definition, with the one that it may mean', async () => {
     await expect(report(cohort('women'))).rejects.toThrow(/has no definition 'women'\. Did you mean 'Women'\?/)
+  })
+
+  it('a function of two operands, with how it is called', async () => {
+    await expect(report(cohort('Same Day'))).rejects.toThrow(
+      /names a function\. An expression can call it: \w+\."Same Day"\(one, other\)\.$/,
+    )
   })
 
   it('names of definitions without a library, at the place of the library', async () => {

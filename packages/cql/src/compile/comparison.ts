@@ -1,7 +1,7 @@
 import { less, lessOrEqual } from '../values/compare.js'
 import { equal, equivalent } from '../values/equality.js'
 import { negated } from '../values/interval.js'
-import { sizeOf } from '../values/size.js'
+import { caseSteps, sizeOf } from '../values/size.js'
 import { codesOf, codesToLookAt, compileRecorded, someCode } from './coded.js'
 import type { Compute, NodeCompiler, NodeCompilers } from './compiler.js'
 import { binary, partsAt, twoOperands } from './operators.js'
@@ -17,6 +17,7 @@ export const COMPARISON: NodeCompilers = {
     return (evaluation) => {
       const [a, b] = [left(evaluation), right(evaluation)]
       evaluation.spend(sizeOf(a) + sizeOf(b) + (typeof a === 'string' ? TEXT_STEPS : 0))
+      evaluation.spend(caseSteps(a) + caseSteps(b))
       return equivalent(a, b, compiler.convert)
     }
   },

@@ -112,10 +112,11 @@ function quantityOfRatio(value: Value): Value {
 function toRatio(value: Value): Value {
   if (kindOf(value) === 'ratio') return value
   if (typeof value !== 'string') return null
-  const [numerator, denominator, ...more] = value.split(':').map(toQuantity)
-  if (more.length > 0 || numerator === undefined || denominator === undefined || !isQuantity(numerator) || !isQuantity(denominator))
-    return null
-  return { kind: 'ratio', numerator, denominator }
+  // A third part, whatever follows it, shows that it is not a ratio.
+  const [numerator = null, denominator = null, more] = value.split(':', 3)
+  if (more !== undefined) return null
+  const [above, below] = [toQuantity(numerator), toQuantity(denominator)]
+  return isQuantity(above) && isQuantity(below) ? { kind: 'ratio', numerator: above, denominator: below } : null
 }
 
 function toConcept(value: Value): Value {

@@ -3,7 +3,7 @@ import { failedEvaluation } from '../problem.js'
 import { equal } from '../values/equality.js'
 import { sizeOf } from '../values/size.js'
 import type { UnitConversion } from '../values/units.js'
-import { createValueIndex, type Spend } from '../values/value-index.js'
+import { createValueIndex, isShortText, type Spend } from '../values/value-index.js'
 import { isList, type Value } from '../values/value.js'
 import type { Compiler, Compute, NodeCompilers, Scope } from './compiler.js'
 import { forEachItem, operandOf, optionalAt, partsAt, requiredAt, twoOperands, unary } from './operators.js'
@@ -160,7 +160,7 @@ function slice(list: readonly Value[], start: Value, stop: Value): Value {
 export function distinctValues(list: readonly Value[], convert: UnitConversion, spend: Spend): readonly Value[] {
   spend(list.length)
   if (list.length < 2) return list
-  const simple = list.every((item) => typeof item === 'string' || typeof item === 'number' || typeof item === 'boolean')
+  const simple = list.every((item) => typeof item === 'number' || typeof item === 'boolean' || isShortText(item))
   if (simple) return [...new Set(list)]
   const seen = createValueIndex([], convert, spend)
   return list.filter((item) => seen.add(item) === 1)

@@ -2,9 +2,10 @@ import type { OperationError } from 'fhir-ops/errors'
 import { compileRegex, replaceAll, type LinearRegex } from 'fhir-ops/internal/regex'
 import { nodeAt, typeOf } from '../elm/node.js'
 import { failedEvaluation, invalidElm } from '../problem.js'
+import { caseSteps } from '../values/size.js'
 import { isList, type Value } from '../values/value.js'
-import type { Compute, Evaluation, NodeCompilers } from './compiler.js'
-import { binary, operandsOf, optionalAt, requiredAt, twoOperands, unary } from './operators.js'
+import type { Compute, Evaluation, NodeCompiler, NodeCompilers } from './compiler.js'
+import { binary, operandOf, operandsOf, optionalAt, requiredAt, twoOperands } from './operators.js'
 
 /** Maximum length of a text that an operator returns, in UTF-16 code units. */
 const MAX_TEXT = 1_000_000
@@ -53,9 +54,12 @@ export const STRING: NodeCompilers = {
       return betweenMatches(pieces)
     }
   },
-  ToChars: unary((value) => (typeof value === 'string' ? Array.from(value) : null)),
-  Upper: unary((value) => (typeof value === 'string' ? value.toUpperCase() : null)),
-  Lower: unary((value) => (typeof value === 'string' ? value.toLowerCase() : null)),
+  ToChars: ofText(
+    (text) => Array.from(text),
+    (text) => text.length,
+  ),
+  Upper: ofText((text) => text.toUpperCase(), caseSteps),
+  Lower: ofText((text) => text.toLowerCase(), caseSteps),
   StartsWith: onTexts((text, part) => text.startsWith(part)),
   EndsWith: onTexts((text, part) => text.endsWith(part)),
   PositionOf: (node, scope, compiler) =>
@@ -111,6 +115,18 @@ function betweenMatches(pieces: readonly string[]): readonly string[] {
 /** Converts a substitution in which `\$` is a dollar sign and `\\` a backslash to the syntax of JavaScript. */
 function substitutionOf(text: string): string {
   return text.replaceAll(/\\([\\$])/g, (_, sign) => (sign === '$' ? '$$' : '\\'))
+}
+
+function ofText(compute: (text: string) => Value, stepsOf: (text: string) => number): NodeCompiler {
+  return (node, scope, compiler) => {
+    const operand = compiler.compile(operandOf(node), scope)
+    return (evaluation) => {
+      const text = operand(evaluation)
+      if (typeof text !== 'string') return null
+      evaluation.spend(stepsOf(text))
+      return compute(text)
+    }
+  }
 }
 
 function onTexts(compute: (text: string, part: string) => Value): ReturnType<typeof binary> {

@@ -8,6 +8,7 @@ import { convertQuantity } from '../values/compare.js'
 import { decimalOfText } from '../values/decimal.js'
 import { instanceOf } from '../values/instance.js'
 import { integer, long, pointTypeNamed } from '../values/point.js'
+import { caseSteps } from '../values/size.js'
 import { temperatureIn } from '../values/units.js'
 import { isFhir, isInterval, isQuantity, quantity, type Quantity, type Value } from '../values/value.js'
 import type { Compiler, Compute, Evaluation, NodeCompiler, NodeCompilers, Scope } from './compiler.js'
@@ -98,7 +99,6 @@ function conversionsTo(): NodeCompilers {
       const convert = converterTo(name, node)
       return (evaluation) => {
         const value = plain(operand(evaluation), evaluation)
-        evaluation.spend(1)
         return value === null ? null : convert(value, evaluation.offset)
       }
     }
@@ -107,7 +107,6 @@ function conversionsTo(): NodeCompilers {
       const convert = converterTo(name, node)
       return (evaluation) => {
         const value = plain(operand(evaluation), evaluation)
-        evaluation.spend(1)
         return value === null ? null : convert(value, evaluation.offset) !== null
       }
     }
@@ -121,9 +120,11 @@ function converterTo(name: string, node: ElmNode): Converter {
   return convert
 }
 
-/** Converts a FHIR primitive to its System value. */
-function plain(value: Value, evaluation: Evaluation): Value {
-  return isFhir(value) ? (systemValueOf(value, evaluation.offset) ?? value) : value
+/** A value to be converted, which counts as steps; of a FHIR primitive, its System value. */
+function plain(given: Value, evaluation: Evaluation): Value {
+  const value = isFhir(given) ? (systemValueOf(given, evaluation.offset) ?? given) : given
+  evaluation.spend(1 + (typeof value === 'string' ? caseSteps(value) : 0))
+  return value
 }
 
 function conversion(node: ElmNode, operand: Compute, type: TypeSpecifier | undefined): Compute {

@@ -6,7 +6,7 @@ import { forEachItem, nodesOf } from '../compile/operators.js'
 import { NODE_COMPILERS } from '../compile/registry.js'
 import { keptValue, settledFor, type ExpressionPlace } from '../compile/settled.js'
 import { definitionsIn, definitionsNamed, identifierOf, isFunction, isHelperCall, parameterNames } from '../elm/library.js'
-import { MAX_DEPTH, nodeAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
+import { MAX_DEPTH, nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
 import { invalidElm, unsupportedElm } from '../problem.js'
 import { keptConversion } from '../values/units.js'
 import { createConstants } from './constants.js'
@@ -48,6 +48,8 @@ export interface CqlLibrary {
   definition(name: string): Definition | undefined
   /** Compiles a call of a function with these operands; `undefined` if no function has that name and number of operands. */
   invocable(name: string, operands: readonly Compute[]): Compute | undefined
+  /** How an expression calls a function of the library, such as `Common.Score(age)`; `undefined` if no function has that name. */
+  callOf(name: string): string | undefined
   /** Names of the parameters that it declares. */
   readonly parameters: readonly string[]
 }
@@ -97,12 +99,22 @@ export function compileLibrary(elm: unknown, options: LibraryOptions): CqlLibrar
       const candidates = functionsOf(library.node, name, operands.length)
       return candidates.length === 0 ? undefined : compiled(() => callOf(library, candidates, operands, shared))
     },
+    callOf: (name) => {
+      const [def] = definitionsNamed(library.node, 'statements', name).filter(isFunction)
+      const operands = nodesAt(def ?? {}, 'operand').map((operand) => textAt(operand, 'name') ?? '')
+      return def === undefined ? undefined : `${library.id === '' ? '' : `${library.id}.`}${identifierText(name)}(${operands.join(', ')})`
+    },
     parameters: parameterNames(library.node),
   }
 }
 
+/** A name as CQL writes it: in quotes if it is not a plain word. */
+function identifierText(name: string): string {
+  return /^[A-Za-z_]\w*$/.test(name) ? name : JSON.stringify(name)
+}
+
 /** Steps of finding the factor between two units. */
-const UNIT_STEPS = 200
+const UNIT_STEPS = 500
 
 function givenOf({ given }: Evaluation): Given {
   if (given === undefined) throw new TypeError('The evaluation gives nothing to libraries that were compiled for any evaluation.')

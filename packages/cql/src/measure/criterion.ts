@@ -72,6 +72,11 @@ function unknownDefinition({ place, path, expression }: Criterion, { libraries }
     return new OperationError('definition-not-found', `${place} is the name of a definition, while the Measure names no library.`, {
       expression: ['Measure.library'],
     })
+  const call = libraries.map((library) => library.callOf(expression)).find((text) => text !== undefined)
+  if (call !== undefined)
+    return new OperationError('definition-not-found', `${place} names a function. An expression can call it: ${call}.`, {
+      expression: [`${path}.criteria.expression`],
+    })
   const owners = libraries.map(({ id }) => `library ${id}`).join(' and ')
   const problem = `${place}: ${owners} ${libraries.length === 1 ? 'has' : 'have'} no definition ${quoted(expression)}.`
   const known = libraries.flatMap(({ names }) => names)

@@ -269,13 +269,22 @@ async function definitionsOf(ctx: OperationContext, library: CqlLibrary, input: 
     if (turn !== undefined) await turn
     const definition = library.definition(name)
     if (definition === undefined) {
-      const problem = `${library.id === '' ? 'The library' : `Library ${library.id}`} has no definition ${quoted(name)}.`
-      throw new OperationError('parameter-value', withNearest(problem, name, library.names), { expression: ['expression'] })
+      throw new OperationError('parameter-value', unknownDefinition(library, name), { expression: ['expression'] })
     }
     const isSubject = name === definition.context
     if ((definition.isPublic && !isSubject) || input.definitions !== undefined) definitions.push(definition)
   }
   return definitions
+}
+
+function unknownDefinition(library: CqlLibrary, name: string): string {
+  const call = library.callOf(name)
+  if (call !== undefined) return `${quoted(name)} is a function. An expression can call it: ${call}.`
+  return withNearest(
+    `${library.id === '' ? 'The library' : `Library ${library.id}`} has no definition ${quoted(name)}.`,
+    name,
+    library.names,
+  )
 }
 
 /** Rejects retrieves of a subject's resources if there is neither a subject nor data. */

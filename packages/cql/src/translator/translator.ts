@@ -134,7 +134,7 @@ export async function loadTranslator(fhir: ModelTexts | undefined): Promise<(tex
       }),
     )
     try {
-      const parsed: unknown = JSON.parse(Reference.fromText(withoutNamespaces(text), libraries).toJson())
+      const parsed: unknown = JSON.parse(quietly(() => Reference.fromText(withoutNamespaces(text), libraries).toJson()))
       for (const [key, library] of libraries.compiledLibraries.asJsMapView())
         if (key.id === FHIR_HELPERS_LIBRARY && key.version === version) loaded.helpers = new Map([[key, library]])
       return { elm: parsed, problems: problemsOf(parsed) }
@@ -142,6 +142,30 @@ export async function loadTranslator(fhir: ModelTexts | undefined): Promise<(tex
       if (error instanceof RangeError) return TOO_DEEP
       throw error
     }
+  }
+}
+
+/**
+ * Runs work that does not wait, and drops what it prints: the reference translator announces its log, on standard output or the console of a browser, when it
+ * first needs it, and has no setting against that.
+ */
+function quietly<T>(work: () => T): T {
+  const stdout = Object(Reflect.get(Object(Reflect.get(globalThis, 'process')), 'stdout'))
+  const restored = [silenced(stdout, 'write'), silenced(Object(Reflect.get(globalThis, 'console')), 'log')]
+  try {
+    return work()
+  } finally {
+    for (const restore of restored) restore()
+  }
+}
+
+/** Makes a method do nothing, until the returned function is called. */
+function silenced(target: object, method: string): () => void {
+  const own = Reflect.getOwnPropertyDescriptor(target, method)
+  Reflect.defineProperty(target, method, { value: () => true, configurable: true, writable: true })
+  return () => {
+    if (own === undefined) Reflect.deleteProperty(target, method)
+    else Reflect.defineProperty(target, method, own)
   }
 }
 

@@ -190,7 +190,7 @@ function equivalentIntervals(a: Interval, b: Interval, convert: UnitConversion):
 }
 
 function plainText(text: string): string {
-  return text.toLowerCase().replace(/\s/g, ' ')
+  return text.toLowerCase().replace(/[^\S ]/g, ' ')
 }
 
 function sameJson(a: unknown, b: unknown): boolean {

@@ -36,6 +36,7 @@ export function createValueIndex(values: readonly Value[], convert: UnitConversi
   const withoutKey: Entry[] = []
   const all: Entry[] = []
   const among = (candidates: readonly Entry[], value: Value): Entry | undefined => {
+    if (typeof value === 'string') spend(sizeOf(value))
     spend(LOOKUP_STEPS + (candidates.length * (1 + sizeOf(value))) / COMPARISONS_OF_STEP)
     return candidates.find((one) =>
       one.value === null || value === null ? one.value === value : equal(one.value, value, convert) === true,
@@ -69,9 +70,25 @@ type Key = string | number | bigint
 /** A key that is equal for equal values; `undefined` for values whose equality cannot be expressed by a key. */
 function keyOf(value: Value): Key | undefined {
   if (value === null) return 'null'
-  if (typeof value === 'string') return `s${value}`
+  if (typeof value === 'string') return `s${textKey(value)}`
   if (typeof value === 'boolean') return `b${value}`
   if (typeof value === 'number' || typeof value === 'bigint' || isDecimal(value)) return decimalOf(value)?.units
   if (isCode(value)) return `c${JSON.stringify([value.code, value.system])}`
-  return isFhir(value) ? `f${jsonText(value.json)}` : undefined
+  return isFhir(value) ? `f${textKey(jsonText(value.json))}` : undefined
+}
+
+/** Longest text that is a key by itself. V8 hashes longer ones (16,383 characters) by their length alone, so that a Map compares each with all of its length. */
+const MAX_TEXT_KEY = 10_000
+
+/** Whether a value is a text that a Map or Set finds by itself. */
+export function isShortText(value: Value): boolean {
+  return typeof value === 'string' && value.length <= MAX_TEXT_KEY
+}
+
+/** A key that is equal for equal texts; different long texts may share one. */
+function textKey(text: string): string {
+  if (text.length <= MAX_TEXT_KEY) return text
+  let hash = 0
+  for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
+  return `${text.length} ${hash}`
 }
