@@ -559,6 +559,16 @@ describe('Library/$evaluate', () => {
     ])
   })
 
+  it.each([
+    ['Interval<Date>', { valuePeriod: { start: '2024-02-01', end: '2024-01-01' } }],
+    ['Interval<Integer>', { valueRange: { low: { value: 5 }, high: { value: 3 } } }],
+  ])('refuses a parameter of type %s that ends before it starts', async (type, value) => {
+    const stated = { name: 'library', resource: library('Typed', `library Typed version '1'\nparameter X ${type}\ndefine Y: X`) }
+    const given = { name: 'parameters', resource: parameters({ name: 'X', ...value }) }
+    const { status, json } = await call('POST', 'Library/$evaluate', parameters(stated, given))
+    expect([status, json.issue[0]?.details.text]).toEqual([400, "The parameter 'X' has a value that is not a value of CQL."])
+  })
+
   it.each([{ comparator: '<' }, { value: undefined }])('refuses a quantity with %j, which is not the number', async (more) => {
     const stated = { name: 'library', resource: library('Typed', "library Typed version '1'\nparameter X Quantity\ndefine Y: X") }
     const given = { name: 'parameters', resource: parameters({ name: 'X', valueQuantity: { value: 5, ...more } }) }

@@ -2,10 +2,10 @@ import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
 import type { Parameter } from 'fhir-ops/internal/parameters'
 import { decimalOfNumber } from '../values/decimal.js'
-import { closedInterval } from '../values/interval.js'
+import { closedInterval, isValidInterval } from '../values/interval.js'
 import { parseDateTime, parseTime } from '../values/temporal.js'
 import { ABSENT, EMPTY_LIST, EMPTY_TUPLE } from '../results/parameters.js'
-import { isInterval, isList, isTuple, kindOf, quantity, type Code, type Quantity, type Value } from '../values/value.js'
+import { isInterval, isList, isTuple, kindOf, quantity, type Code, type Interval, type Quantity, type Value } from '../values/value.js'
 
 /**
  * Reads the values of CQL parameters from a Parameters resource (Using CQL with FHIR, requirement 4.3). A repeated name becomes a list.
@@ -76,14 +76,19 @@ function objectValue(value: Readonly<Record<string, unknown>>, type: string | un
         display: textOf(value['text']),
       }
     case 'Period':
-      return closedInterval(momentOf(value['start'], offset), momentOf(value['end'], offset), 'DateTime')
+      return ordered(closedInterval(momentOf(value['start'], offset), momentOf(value['end'], offset), 'DateTime'))
     case 'Ratio':
       return { kind: 'ratio', numerator: amountOf(value['numerator']), denominator: amountOf(value['denominator']) }
     case 'Range':
-      return closedInterval(amountOf(value['low']), amountOf(value['high']), 'Quantity')
+      return ordered(closedInterval(amountOf(value['low']), amountOf(value['high']), 'Quantity'))
     default:
       return undefined
   }
+}
+
+/** The interval; `undefined` if it ends before it starts, which no interval of CQL does. Bounds in different units are not compared. */
+function ordered(interval: Interval): Interval | undefined {
+  return isValidInterval(interval, () => undefined) ? interval : undefined
 }
 
 /** Reads a quantity; `undefined` if it has a comparator, because its value is then not known. */
