@@ -2,6 +2,9 @@ import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig, type ViteUserConfig } from 'vitest/config'
 import { sourceEntries, workspacePackages } from './scripts/packages.mjs'
+import { useOwnTemporaryFolder } from './test/temporary-folder.js'
+
+useOwnTemporaryFolder()
 
 // Tests import packages by name and get the sources, so that no test runs against a stale build.
 const alias = workspacePackages().flatMap((pkg) =>

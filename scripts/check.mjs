@@ -1,6 +1,6 @@
 // `npm test`: installs and builds what is missing, then checks and tests. `--all` adds the slow tests; words run only the tests whose file they name.
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { availableParallelism, tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { root } from './packages.mjs'
 import { CHECKS } from './checks.mjs'
@@ -25,7 +25,7 @@ async function run() {
   const ready = Date.now()
   const failed = words.length > 0 ? [] : await stepsSideBySide(CHECKS, { atOnce: availableParallelism() })
   rmSync(RESULTS, { force: true })
-  if (!tests()) failed.push('Tests')
+  if (!step('Tests', vitest(), testEnvironment())) failed.push('Tests')
   if (failed.length === 0 && words.length === 0) remember(Date.now() - ready)
   if (failed.length > 0) console.error(`\nFailed: ${failed.join(', ')}`)
   if (existsSync(RESULTS)) console.log(`\n${summaryOf(RESULTS)}; seed ${seed}; ${duration(Date.now() - start)}`)
@@ -39,16 +39,6 @@ function announcement() {
   return all
     ? `All checks and all tests, with the slow ones (crashes, imports, examples, load): ${time} after the build. Seed ${seed}.`
     : `Checks, unit and contract tests: ${time} after the build (40 s). A part: npm test -- expand. All tests: npm run test:all. Seed ${seed}.`
-}
-
-/** The tests, with a folder of their own for what is temporary, which is removed: some of them kill processes, which leave their files. */
-function tests() {
-  const temporary = mkdtempSync(join(tmpdir(), 'fhir-ops-tests-'))
-  // PostgreSQL runs as another user.
-  chmodSync(temporary, 0o711)
-  const succeeded = step('Tests', vitest(), { ...testEnvironment(), TMPDIR: temporary })
-  rmSync(temporary, { recursive: true, force: true })
-  return succeeded
 }
 
 function vitest() {

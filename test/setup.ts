@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { SEED } from './effort.js'
+import { rounds, SEED } from './effort.js'
 
 // Properties draw the same content in every run with the same seed.
-fc.configureGlobal({ seed: SEED })
+fc.configureGlobal({ seed: SEED, numRuns: rounds({ quick: 30, all: 100 }) })

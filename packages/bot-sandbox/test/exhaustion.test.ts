@@ -76,7 +76,7 @@ const HUNGRY: readonly (readonly [string, string])[] = [
 ]
 
 describe('ends with a failure at its limit, and the next bot runs', () => {
-  test.each(representative(HUNGRY, { every: 3 }))('%s', async (_, body) => {
+  test.each(representative(HUNGRY, { every: 6 }))('%s', async (_, body) => {
     const failure = await runCode(sandbox, `exports.handler = async (event, context) => { ${body} }`, { limits: { timeoutMs } }).then(
       (value) => value,
       (error: { code: string }) => error.code,

@@ -1,5 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises'
 import { afterAll, describe, expect, test } from 'vitest'
+import { rounds } from '../../../test/effort.js'
 import { openBotSandbox } from '@fhir-ops/bot-sandbox'
 import { createRealm } from '../src/realm.js'
 import { runCode as runIn } from '../src/run-code.js'
@@ -284,7 +285,7 @@ describe('the memory of the engine', () => {
     const used = (): number => process.memoryUsage.rss()
     await runCode(sandbox, 'exports.handler = () => 1')
     const before = used()
-    for (let i = 0; i < 8; i++) await runCode(sandbox, code).catch(() => undefined)
+    for (let i = 0; i < rounds({ quick: 5, all: 8 }); i++) await runCode(sandbox, code).catch(() => undefined)
     await runCode(sandbox, 'exports.handler = () => 1')
     expect(used() - before).toBeLessThan(200_000_000)
   })

@@ -2,6 +2,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openTranslator } from './commands/measure-command.js'
+import type { Io } from './io.js'
 import { run } from './program.js'
 
 const LINES = '{"resourceType":"Patient","id":"p"}\n{"resourceType":"Encounter","id":"e","subject":{"reference":"Patient/p"}}\n'
@@ -29,17 +31,23 @@ interface Printed {
   readonly err: string
 }
 
-const command = (...args: string[]): Promise<Printed> => program('cql', ...args)
+/** One for all commands, as in a shell: each would load its own for two seconds. */
+const translator = openTranslator()
+afterAll(() => translator.close())
 
-async function program(...args: string[]): Promise<Printed> {
+const command = (...args: string[]): Promise<Printed> => program(['cql', ...args], { translator })
+
+async function program(args: readonly string[], shared: Pick<Io, 'translator'> = {}): Promise<Printed> {
   const [out, err]: string[][] = [[], []]
-  const status = await run(args, { out: (line) => out?.push(line), err: (line) => err?.push(line), stdin: async () => '' })
+  const io = { out: (line: string) => out?.push(line), err: (line: string) => err?.push(line), stdin: async () => '' }
+  const status = await run(args, { ...io, ...shared })
   return { status, out: (out ?? []).join('\n'), err: (err ?? []).join('\n') }
 }
 
 describe('fhir-ops cql', () => {
   it('evaluates an expression', async () => {
-    expect(await command('--expression', "1 'g' + 2 'g'")).toMatchObject({ status: 0, out: "return  3.0 'g'" })
+    const evaluated = await program(['cql', '--expression', "1 'g' + 2 'g'"])
+    expect(evaluated).toMatchObject({ status: 0, out: "return  3.0 'g'" })
   })
 
   it('evaluates a definition of a file, over a Bundle, with what other files define', async () => {
@@ -150,9 +158,36 @@ define Old: AgeInYearsAt(@2024-01-01) >= Least and Message(true, Patient.gender 
     const data = join(folder, 'ward.ndjson')
     await writeFile(data, all.map((resource) => JSON.stringify(resource)).join('\n'))
     const asked = ['evaluate', 'old', '--period-start', '2024', '--period-end', '2024', '--load', data, '--parameter', 'Least=20 + 20']
-    expect(await program(...asked)).toMatchObject({ status: 1, out: '' })
-    const { status, out, err } = await program(...asked, '--continue')
-    expect([status, out.replaceAll(/ +/g, ' ')]).toEqual([0, 'group 1 initial-population 2'])
-    expect(err).toContain('warning: 1 subject could not be evaluated')
+    expect(await program(asked, { translator })).toMatchObject({ status: 1, out: '' })
+    const threads = await threadsOf(async () => {
+      const { status, out, err } = await program([...asked, '--continue'])
+      expect([status, out.replaceAll(/ +/g, ' ')]).toEqual([0, 'group 1 initial-population 2'])
+      expect(err).toContain('warning: 1 subject could not be evaluated')
+    })
+    expect(threads).toBe(1)
   })
 })
+
+describe('fhir-ops shell', () => {
+  it('translates the CQL of all lines in one thread', async () => {
+    const out: string[] = []
+    async function* lines(): AsyncIterable<string> {
+      yield 'cql --expression "1 + 1"'
+      yield 'cql --expression "2 + x"'
+      yield 'cql --expression x --parameter x=3'
+      yield 'cql --expression "2 + 2"'
+    }
+    const io: Io = { out: (line) => out.push(line), err: () => {}, stdin: async () => '', isPrompting: true, lines }
+    expect(await threadsOf(async () => void (await run(['shell'], io)))).toBe(1)
+    expect(out).toEqual(['return  2', 'return  3', 'return  4'])
+  })
+})
+
+/** How many threads are started while work is done. */
+async function threadsOf(work: () => Promise<void>): Promise<number> {
+  let started = 0
+  const note = (): void => void started++
+  process.on('worker', note)
+  await work().finally(() => process.off('worker', note))
+  return started
+}

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { stripVTControlCharacters } from 'node:util'
+import type { CqlTranslator } from '@fhir-ops/cql/translator'
 import { decodingUtf8 } from 'fhir-ops/internal/text'
 import { escapeControls, OperationError } from 'fhir-ops/internal/errors'
 import { refusingPacked } from './files.js'
@@ -36,6 +37,8 @@ export interface Io {
   readonly now?: () => number
   /** The engine for commands in a shell, which keeps it open. */
   readonly engine?: Engine
+  /** The CQL translator for commands in a shell, which keeps its thread. Default: each command starts a thread of its own. */
+  readonly translator?: CqlTranslator
 }
 
 /** The process's standard streams. */

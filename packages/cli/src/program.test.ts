@@ -9,6 +9,7 @@ import { Command } from 'commander'
 import { OperationError } from 'fhir-ops/errors'
 import { builtFile } from '../../../test/built.js'
 import { allCommands } from './commands/index.js'
+import { openTranslator } from './commands/measure-command.js'
 import { run } from './program.js'
 import { runCommands, type MakeCommand } from './run-commands.js'
 
@@ -21,12 +22,17 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'fhir-ops-cli-'))
 })
 
-afterAll(() => rm(folder, { recursive: true }))
+/** One for all commands, as in a shell: each would load its own for two seconds. */
+const translator = openTranslator()
+afterAll(async () => {
+  await translator.close()
+  await rm(folder, { recursive: true })
+})
 
 async function command(args: readonly string[], stdin = '') {
   const out: string[] = []
   const err: string[] = []
-  const status = await run(args, { out: (line) => out.push(line), err: (line) => err.push(line), stdin: async () => stdin })
+  const status = await run(args, { out: (line) => out.push(line), err: (line) => err.push(line), stdin: async () => stdin, translator })
   return { status, out: out.join('\n'), err: err.join('\n') }
 }
 

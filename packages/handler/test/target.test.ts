@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { rounds } from '../../../test/effort.js'
 import { parseTarget } from '../src/http/target.js'
 
 const LIMITS = { urlBytes: 8_192, queryParameters: 100 }
@@ -19,7 +20,7 @@ describe('a target', () => {
         const { segments, rawQuery } = parseTarget(`/${rest}`, LIMITS)
         expect({ segments, rawQuery }).toEqual(bySpecification(`/${rest}`))
       }),
-      { numRuns: 2_000 },
+      { numRuns: rounds({ quick: 200, all: 2_000 }) },
     )
   })
 })

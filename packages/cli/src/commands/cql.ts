@@ -1,7 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import { evaluateCql, literalText, toParameters, type EvaluateCqlInput, type EvaluateCqlResult, type Value } from '@fhir-ops/cql'
-import { openWorkerTranslator } from '@fhir-ops/cql/node'
 import type { CqlTranslator } from '@fhir-ops/cql/translator'
 import { Command, Option } from 'commander'
 import { forRequest, type OperationContext } from 'fhir-ops/context'
@@ -12,7 +11,7 @@ import { Exit, type Io, table } from '../io.js'
 import { fileText, inputName, STANDARD_INPUT, SAMPLE_PATH } from '../files.js'
 import { readResource, readResources } from '../read-resource.js'
 import { checkFiles, clausesOptions, printCoverage, printExplanation, type ClausesOptions } from './clauses-output.js'
-import { manifestOption } from './measure-command.js'
+import { manifestOption, withTranslator } from './measure-command.js'
 import { jsonOption, loadOption, repeated, storageOption } from './options.js'
 import { withProgress } from '../progress.js'
 import { PATIENCE_MS } from './run-operation.js'
@@ -72,15 +71,15 @@ async function runCql(file: string | undefined, options: CqlOptions, io: Io): Pr
     })
   checkFiles(options)
   const engine = await openEngine({ ...options, limits: { operationTimeoutMs: PATIENCE_MS } }, io)
-  const translator = openWorkerTranslator({ model: engine.ctx.types, timeoutMs: PATIENCE_MS })
   try {
-    const result = await withProgress(io, 'cql', () => evaluateFile(engine.ctx, file, { options, translator, io }))
+    const result = await withProgress(io, 'cql', () =>
+      withTranslator(io, (translator) => evaluateFile(engine.ctx, file, { options, translator, io })),
+    )
     for (const { severity, code, message } of result.messages) io.err(`${severity}: ${[code, message].filter(Boolean).join(' ')}`)
     await printExplanation(result.explanation, options, io)
     await printCoverage(result.explanation?.source, options, io)
     print(result, options, { ...io, types: engine.ctx.types })
   } finally {
-    await translator.close()
     await engine.close()
   }
 }
@@ -197,12 +196,10 @@ async function parameterValues(
 export async function parametersResource(parameter: readonly string[] | undefined, io: Io): Promise<object | undefined> {
   if (parameter === undefined) return undefined
   const { ctx, close } = await openEngine({ storage: 'memory', load: [] }, io)
-  const translator = openWorkerTranslator({ model: ctx.types, timeoutMs: PATIENCE_MS })
   try {
-    const values = await parameterValues(ctx, parameter, translator)
+    const values = await withTranslator(io, (translator) => parameterValues(ctx, parameter, translator))
     return values === undefined ? undefined : toParameters(values, ctx.types)
   } finally {
-    await translator.close()
     await close()
   }
 }

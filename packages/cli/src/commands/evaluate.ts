@@ -25,7 +25,7 @@ import { progressOn } from '../progress.js'
 import { inputName, inputText } from '../files.js'
 import { parameterOption, parametersResource } from './cql.js'
 import { checkFiles, clausesOptions, printCoverage, printExplanation, type ClausesOptions } from './clauses-output.js'
-import { measureCommand, withContentOptions, withLanguages, type MeasureOptions } from './measure-command.js'
+import { measureCommand, withContentOptions, withLanguages, withTranslator, type MeasureOptions } from './measure-command.js'
 import { idOf, PATIENCE_MS, printAnswer } from './run-operation.js'
 
 interface EvaluateOptions extends MeasureOptions, ClausesOptions, DivisionOptions {
@@ -59,7 +59,9 @@ export function evaluateCommand(io: Io): Command {
     .addOption(
       new Option('--watch', 'print the counts again whenever they change, until the command is ended').conflicts(['explain', 'coverage']),
     )
-    .action((measure: string, options: EvaluateOptions) => evaluate(measure, options, io))
+    .action((measure: string, options: EvaluateOptions) =>
+      withTranslator(io, (translator) => evaluate(measure, options, { ...io, translator })),
+    )
   withContentOptions(command)
   for (const option of divisionOptions()) command.addOption(option)
   return command
@@ -74,7 +76,7 @@ async function evaluate(measure: string, options: EvaluateOptions, io: Io): Prom
   if (options.threads !== undefined || options.part !== undefined || options.merge !== undefined)
     return await printDivided({ measure: id, ...values, ...more }, options, io)
   checkFiles(options)
-  await withLanguages(async (languages) => {
+  await withLanguages(io, async (languages) => {
     const outcome: { result?: EvaluateMeasureResult } = {}
     const run: Operation['run'] = async (ctx, request) => {
       const asked = { explain: options.explain !== undefined, coverage: options.coverage !== undefined }
@@ -111,7 +113,7 @@ function checkWhole(result: EvaluateMeasureResult | undefined): void {
 /** Prints a report whenever its counts have changed; with `json`, each in one line. */
 async function watch(input: EvaluateMeasureInput, { json, storage, load }: EvaluateOptions, io: Io): Promise<void> {
   await withEngine({ storage, load, limits: { operationTimeoutMs: PATIENCE_MS } }, io, ({ ctx }) =>
-    withLanguages(async (languages) => {
+    withLanguages(io, async (languages) => {
       for await (const result of watchMeasure(ctx, input, { languages })) {
         const report: JsonObject = { ...toMeasureReport(result) }
         if (json) io.out(JSON.stringify(report))
@@ -230,7 +232,7 @@ async function evaluateDivided(call: DividedCall, division: DivisionOptions, io:
     },
   })
   try {
-    return await withLanguages(async (languages, translator) => {
+    return await withLanguages(io, async (languages, translator) => {
       if (division.threads === undefined) return await partOrWhole(ctx, { input: call.input, division, languages }, io)
       const data: MeasureThreadData = { storage, operationTimeoutMs: PATIENCE_MS }
       return await evaluateInThreads(ctx, call.input, { threads: division.threads, module: threadModule(), data, languages, translator })

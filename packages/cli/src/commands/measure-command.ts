@@ -1,10 +1,11 @@
 import { cqlLanguage } from '@fhir-ops/cql'
-import { openWorkerTranslator } from '@fhir-ops/cql/node'
+import { openWorkerTranslator, type WorkerTranslator } from '@fhir-ops/cql/node'
 import type { CqlTranslator } from '@fhir-ops/cql/translator'
 import { r4TypeModel } from '@fhir-ops/r4'
 import { Command, Option } from 'commander'
 import type { CriteriaLanguage } from 'fhir-ops/evaluate'
 import { SAMPLE_PATH } from '../files.js'
+import type { Io } from '../io.js'
 import { jsonOption, loadOption, storageOption } from './options.js'
 import { PATIENCE_MS } from './run-operation.js'
 
@@ -47,14 +48,26 @@ export function withContentOptions(command: Command): Command {
   return command.addOption(storageOption()).addOption(loadOption()).addOption(jsonOption())
 }
 
-/** Runs work with all languages of criteria, including CQL, and closes the CQL translator afterwards. */
-export async function withLanguages<T>(
-  work: (languages: readonly CriteriaLanguage[], translator: CqlTranslator) => Promise<T>,
-): Promise<T> {
-  const translator = openWorkerTranslator({ model: r4TypeModel(), timeoutMs: PATIENCE_MS })
+/** Opens a CQL translator, whose thread starts at the first text. */
+export function openTranslator(): WorkerTranslator {
+  return openWorkerTranslator({ model: r4TypeModel(), timeoutMs: PATIENCE_MS })
+}
+
+/** Runs work with the CQL translator that is kept open, or else with one that is closed afterwards. */
+export async function withTranslator<T>(io: Io, work: (translator: CqlTranslator) => Promise<T>): Promise<T> {
+  if (io.translator !== undefined) return await work(io.translator)
+  const translator = openTranslator()
   try {
-    return await work([cqlLanguage({ translator })], translator)
+    return await work(translator)
   } finally {
     await translator.close()
   }
+}
+
+/** Runs work with all languages of criteria, including CQL. */
+export async function withLanguages<T>(
+  io: Io,
+  work: (languages: readonly CriteriaLanguage[], translator: CqlTranslator) => Promise<T>,
+): Promise<T> {
+  return await withTranslator(io, (translator) => work([cqlLanguage({ translator })], translator))
 }

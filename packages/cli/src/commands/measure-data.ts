@@ -46,7 +46,7 @@ export function dataRequirementsCommand(io: Io): Command {
 async function printRequirements(resource: string, options: DataRequirementsOptions, io: Io): Promise<void> {
   const type = resource.startsWith('Library/') ? 'Library' : 'Measure'
   const { periodStart, periodEnd, manifest } = options
-  await withLanguages(async (languages) => {
+  await withLanguages(io, async (languages) => {
     const operation = operationNamed('$data-requirements', measureOperations({ languages }), type)
     await printAnswer(
       { operation, type, id: idOf(type, resource), values: { periodStart, periodEnd, manifest } },
@@ -103,7 +103,7 @@ export function collectDataCommand(io: Io): Command {
 
 async function collect(measure: string, options: CollectOptions, io: Io): Promise<void> {
   const { periodStart, periodEnd, subject, practitioner, lastReceivedOn, manifest } = options
-  await withLanguages(async (languages) => {
+  await withLanguages(io, async (languages) => {
     const call = {
       operation: operationNamed('$collect-data', measureOperations({ languages })),
       type: 'Measure',

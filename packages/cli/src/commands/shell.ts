@@ -7,6 +7,8 @@ import { knownNames } from '../known-names.js'
 import { type Completer, Exit, type Io } from '../io.js'
 import type { MakeCommand } from '../run-commands.js'
 import { SAMPLE_PATH } from '../files.js'
+import { openTranslator } from './measure-command.js'
+import { PATIENCE_MS } from './run-operation.js'
 import { checkInputIsFree, loadOption, storageOption, wordsOption } from './options.js'
 
 /** Commands that only query, and can therefore share the engine that the shell has opened. */
@@ -56,8 +58,9 @@ export function shellCommand(io: Io, parts: ShellParts): Command {
 
 async function shell(options: ShellOptions, { commandNamed, run }: ShellParts, io: Io): Promise<void> {
   checkInputIsFree(options.load, 'the lines of the prompt')
-  const engine = await openEngine(options, io)
-  const shared: Io = { ...io, engine, stdin: async () => '', stdinPieces: () => Readable.from([]) }
+  const engine = await openEngine({ ...options, limits: { operationTimeoutMs: PATIENCE_MS } }, io)
+  const translator = openTranslator()
+  const shared: Io = { ...io, engine, translator, stdin: async () => '', stdinPieces: () => Readable.from([]) }
   const asking = (await Promise.all(ASKING.map(commandNamed))).filter((make) => make !== undefined)
   const commands = asking.map((make) => make(io))
   const statusOf = async (args: readonly string[]): Promise<number> => {
@@ -75,6 +78,7 @@ async function shell(options: ShellOptions, { commandNamed, run }: ShellParts, i
     }
     if (isFailed && io.isPrompting !== true) throw new Exit(1)
   } finally {
+    await translator.close()
     await engine.close()
   }
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { rounds } from '../../../../test/effort.js'
 import { createContext, forRequest } from 'fhir-ops/context'
 import { createScheduler } from 'fhir-ops/internal/context'
 import type { JsonObject } from 'fhir-ops/internal/json'
@@ -213,7 +214,7 @@ describe('hostile resources', () => {
         const { findings } = await validated({ resourceType, ...members })
         expect(findings.length).toBeLessThanOrEqual(101)
       }),
-      { numRuns: 500 },
+      { numRuns: rounds({ quick: 50, all: 500 }) },
     )
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined()
   })

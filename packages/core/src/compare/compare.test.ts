@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { rounds } from '../../../../test/effort.js'
 import { call, callByGet, codeSystem, contextOf, cs, LIVING, valueSet, vs } from '../../test/terminology-content.js'
 import { objectsAt, type JsonObject } from '../json/index.js'
 import { makePlan, membersOf, namedValueSet, NO_RULES, terminologyScope } from '../terminology/index.js'
@@ -144,7 +145,7 @@ describe('two value sets', () => {
         expect({ missing: defined.missing, extra: defined.extra }, shown).toEqual({ missing, extra })
         if (missing || extra) expect(defined.common, shown).toBe(common)
       }),
-      { numRuns: 1_000 },
+      { numRuns: rounds({ quick: 100, all: 1_000 }) },
     )
   })
 })

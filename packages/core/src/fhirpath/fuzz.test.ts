@@ -113,13 +113,13 @@ const words = [
 ].flat()
 
 test('random texts evaluate, or end with an error of ours', () => {
-  fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 60 }), endsWell), { numRuns: 3_000 })
+  fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 60 }), endsWell), { numRuns: rounds({ quick: 500, all: 3_000 }) })
 })
 
 test('random words evaluate, or end with an error of ours', () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...words), { maxLength: 25 }), (tokens) => endsWell(tokens.join(' '))),
-    { numRuns: rounds({ quick: 1_500, all: 20_000 }) },
+    { numRuns: rounds({ quick: 500, all: 20_000 }) },
   )
 })
 
@@ -162,7 +162,7 @@ const expression = fc.letrec<{ node: string }>((tie) => ({
 })).node
 
 test('random expressions evaluate, or end with an error of ours', () => {
-  fc.assert(fc.property(expression, endsWell), { numRuns: rounds({ quick: 800, all: 10_000 }) })
+  fc.assert(fc.property(expression, endsWell), { numRuns: rounds({ quick: 300, all: 10_000 }) })
 })
 
 const MAX_MS = 3_000

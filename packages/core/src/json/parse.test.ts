@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { rounds } from '../../../../test/effort.js'
 import { parseInPieces } from './parse.js'
 
 interface Parsed {
@@ -26,7 +27,7 @@ describe('a text that is parsed in pieces', () => {
         expect(found).toEqual(JSON.parse(text))
         expect(JSON.stringify(found)).toBe(JSON.stringify(JSON.parse(text)))
       }),
-      { numRuns: 1_000 },
+      { numRuns: rounds({ quick: 200, all: 1_000 }) },
     )
   })
 

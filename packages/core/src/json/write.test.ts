@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { rounds } from '../../../../test/effort.js'
 import type { JsonObject } from './narrow.js'
 import { writeInPieces } from './write.js'
 
@@ -23,7 +24,7 @@ describe('data that is written in pieces', () => {
         expect(write([value], piece).text).toBe(JSON.stringify([value]))
         expect(write({ value }, piece).text).toBe(JSON.stringify({ value }))
       }),
-      { numRuns: 1_000 },
+      { numRuns: rounds({ quick: 200, all: 1_000 }) },
     )
   })
 

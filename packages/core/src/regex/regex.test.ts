@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { rounds } from '../../../../test/effort.js'
 import { OperationError } from '../errors/index.js'
 import { comparableMs, processorTimeOf } from '../../../../test/processor-time.js'
 import { compileRegex, replaceAll } from './index.js'
@@ -158,7 +159,7 @@ describe('agrees with the RegExp of the language', () => {
           new RegExp(`^(?:${source})$`, 'u').test(value),
         ])
       }),
-      { numRuns: 2_000 },
+      { numRuns: rounds({ quick: 200, all: 2_000 }) },
     )
   })
 
@@ -167,7 +168,7 @@ describe('agrees with the RegExp of the language', () => {
       fc.property(replaceable, text, (source, value) => {
         expect(replaceAll(compileRegex(source), value, '<$&>')).toBe(value.replaceAll(new RegExp(source, 'gu'), '<$&>'))
       }),
-      { numRuns: 2_000 },
+      { numRuns: rounds({ quick: 200, all: 2_000 }) },
     )
   })
 
@@ -180,7 +181,7 @@ describe('agrees with the RegExp of the language', () => {
           expect(error).toBeInstanceOf(OperationError)
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: rounds({ quick: 200, all: 2_000 }) },
     )
   })
 })

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { rounds } from '../../../../../../test/effort.js'
 import { isPlainNarrative, isUnremarkable } from './plain-narrative.js'
 import { readNarrative } from './read-narrative.js'
 
@@ -119,7 +120,7 @@ describe('isPlainNarrative', () => {
         const xhtml = div(parts.join(''))
         return !isPlainNarrative(xhtml) || isUnremarkable(readNarrative(xhtml))
       }),
-      { numRuns: 2_000 },
+      { numRuns: rounds({ quick: 200, all: 2_000 }) },
     )
   })
 })

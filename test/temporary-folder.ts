@@ -1,0 +1,53 @@
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const PREFIX = 'fhir-ops-tests-'
+
+/**
+ * Gives this process, and those that it starts, a folder of its own for temporary files, which goes when the process ends: some tests kill processes, which
+ * leave their files. Folders of runs that were killed are removed, with the databases that are still running in them.
+ */
+export function useOwnTemporaryFolder(): void {
+  // The configuration is read again when it changes under a watch.
+  if (process.env['FHIR_OPS_TEMPORARY'] === String(process.pid)) return
+  for (const name of readdirSync(tmpdir())) removeIfAbandoned(name)
+  const folder = mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`))
+  // PostgreSQL runs as another user.
+  chmodSync(folder, 0o711)
+  process.env['TMPDIR'] = folder
+  process.env['FHIR_OPS_TEMPORARY'] = String(process.pid)
+  process.once('exit', () => remove(folder))
+}
+
+function removeIfAbandoned(name: string): void {
+  const [, pid] = new RegExp(`^${PREFIX}(\\d+)-`).exec(name) ?? []
+  if (pid !== undefined && !isRunning(Number(pid))) remove(join(tmpdir(), name))
+}
+
+/** A process that goes on would make files again while they are removed. */
+function remove(folder: string): void {
+  for (const name of readdirSync(folder)) endDatabase(join(folder, name, 'data'))
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+}
+
+function endDatabase(data: string): void {
+  const file = join(data, 'postmaster.pid')
+  const pid = existsSync(file) ? Number(readFileSync(file, 'utf8').split('\n')[0]) : undefined
+  if (pid !== undefined && isRunning(pid) && isOf(pid, data)) process.kill(pid, 'SIGQUIT')
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    // Of another user.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
+}
+
+/** Whether a process has a folder in its command line, so that no other one that was given its number since is ended. */
+function isOf(pid: number, folder: string): boolean {
+  const file = `/proc/${pid}/cmdline`
+  return existsSync(file) && readFileSync(file, 'utf8').split('\0').includes(folder)
+}
