@@ -7,6 +7,7 @@ import { memorySessionStore } from 'fhir-ops/memory'
 import { createSessions } from 'fhir-ops/sessions'
 import type { Storage } from 'fhir-ops/storage'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { rounds } from '../../../../test/effort.js'
 import { testDatabase } from '../../../postgres/test/test-database.js'
 import { temporaryFolder } from '../../../sqlite/test/temporary-folder.js'
 
@@ -56,7 +57,7 @@ function instance(storage: Storage): Handler {
 }
 
 /** Requests sent to each instance. */
-const EACH = 6
+const EACH = rounds({ quick: 3, all: 6 })
 const ONE_CREATES = { 200: 2 * EACH - 1, 201: 1 }
 
 describe.each(usable)('of two instances over %s', (_, open) => {
