@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { root } from './packages.mjs'
-import { CHECKS } from './checks.mjs'
+import { checks } from './checks.mjs'
 import { step, stepsSideBySide } from './steps.mjs'
-import { summaryOf } from './test-summary.mjs'
+import { failuresOf, summaryOf } from './test-summary.mjs'
 
 const CACHE = join(root, 'node_modules', '.fhir-ops')
 const RESULTS = join(CACHE, 'tests.json')
@@ -23,11 +23,12 @@ async function run() {
   // On the machine's own Node; everything after it runs on that of the workspace.
   if (!step('Install and build what has changed', [process.execPath, 'scripts/setup.mjs'])) return false
   const ready = Date.now()
-  const failed = words.length > 0 ? [] : await stepsSideBySide(CHECKS, { atOnce: availableParallelism() })
+  const failed = words.length > 0 ? [] : await stepsSideBySide(checks({ all }), { atOnce: availableParallelism() })
   rmSync(RESULTS, { force: true })
   if (!step('Tests', vitest(), testEnvironment())) failed.push('Tests')
   if (failed.length === 0 && words.length === 0) remember(Date.now() - ready)
   if (failed.length > 0) console.error(`\nFailed: ${failed.join(', ')}`)
+  if (existsSync(RESULTS)) for (const line of failuresOf(RESULTS)) console.error(line)
   if (existsSync(RESULTS)) console.log(`\n${summaryOf(RESULTS)}; seed ${seed}; ${duration(Date.now() - start)}`)
   return failed.length === 0
 }
@@ -35,7 +36,7 @@ async function run() {
 function announcement() {
   if (words.length > 0) return `Tests in files named ${words.join(', ')}, slow ones too; without checks. Seed ${seed}.`
   const last = times()[all ? 'all' : 'quick']
-  const time = last === undefined ? (all ? 'about 25 minutes' : 'about 6 minutes') : `${duration(last)} last time here`
+  const time = last === undefined ? (all ? 'about 35 minutes' : 'about 5 minutes') : `${duration(last)} last time here`
   return all
     ? `All checks and all tests, with the slow ones (crashes, imports, examples, load): ${time} after the build. Seed ${seed}.`
     : `Checks, unit and contract tests: ${time} after the build (40 s). A part: npm test -- expand. All tests: npm run test:all. Seed ${seed}.`

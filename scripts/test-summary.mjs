@@ -1,5 +1,7 @@
 // What a test run came to, in one line that names what was skipped and why.
 import { readFileSync } from 'node:fs'
+import { relative } from 'node:path'
+import { root } from './packages.mjs'
 
 /** One line for the JSON report of vitest: counts, the reason of each skip, and the suites that are absent. */
 export function summaryOf(report) {
@@ -10,6 +12,16 @@ export function summaryOf(report) {
   const suites = new Set(skipped.flatMap((test) => reasonOf(test).match(/^no suite (.*)$/)?.[1] ?? []))
   const parts = [`${numPassedTests} passed`, `${numFailedTests} failed`, `${numPendingTests} skipped${reasonsOf(skipped)}`]
   return parts.join(', ') + (suites.size > 0 ? `; NOT RUN, absent suites: ${[...suites].join(', ')}` : '')
+}
+
+/** A line for each test that failed: its file, which `npm test -- <file>` runs again, and its name. */
+export function failuresOf(report) {
+  const { testResults } = JSON.parse(readFileSync(report, 'utf8'))
+  return testResults.flatMap(({ name, status, message, assertionResults }) => {
+    const file = relative(root, name)
+    const failed = assertionResults.filter((test) => test.status === 'failed').map(({ fullName }) => `  ${file}: ${fullName}`)
+    return failed.length === 0 && status === 'failed' ? [`  ${file}: ${message.split('\n')[0]}`] : failed
+  })
 }
 
 /** Skips with the same reason as one, with the names of what they are part of. */

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Completer } from '../io.js'
 import { run } from '../program.js'
 import { wordsOf } from './shell.js'
@@ -40,6 +40,14 @@ describe('fhir-ops shell', () => {
     expect(err).toContain("unknown command 'lokup'")
     expect(err).toMatch(/error: .*'none'/)
     expect(err).not.toContain('Only the definitions of FHIR R4')
+  })
+
+  test('gives a line as much time as its command has elsewhere', async () => {
+    let now = performance.now()
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += 10_000))
+    onTestFinished(() => clock.mockRestore())
+    const { out, err } = await said(['compare http://hl7.org/fhir/ValueSet/resource-types http://hl7.org/fhir/ValueSet/all-types'])
+    expect([out, err]).toEqual(['subset', expect.not.stringContaining('error:')])
   })
 
   test('ends at exit, and has one storage', async () => {
