@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -22,19 +22,23 @@ export function useOwnTemporaryFolder(): void {
 
 function removeIfAbandoned(name: string): void {
   const [, pid] = new RegExp(`^${PREFIX}(\\d+)-`).exec(name) ?? []
-  if (pid !== undefined && !isRunning(Number(pid))) remove(join(tmpdir(), name))
+  const folder = join(tmpdir(), name)
+  if (pid !== undefined && !isRunning(Number(pid)) && statSync(folder).uid === process.getuid?.()) remove(folder)
 }
 
-/** A process that goes on would make files again while they are removed. */
+/** A database that goes on would make files again while they are removed. */
 function remove(folder: string): void {
   for (const name of readdirSync(folder)) endDatabase(join(folder, name, 'data'))
-  rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+  rmSync(folder, { recursive: true, force: true })
 }
 
 function endDatabase(data: string): void {
   const file = join(data, 'postmaster.pid')
   const pid = existsSync(file) ? Number(readFileSync(file, 'utf8').split('\n')[0]) : undefined
-  if (pid !== undefined && isRunning(pid) && isOf(pid, data)) process.kill(pid, 'SIGQUIT')
+  if (pid === undefined || !isOf(pid, data)) return
+  process.kill(pid, 'SIGQUIT')
+  // It removes files of its own before it ends.
+  while (isOf(pid, data)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20)
 }
 
 function isRunning(pid: number): boolean {
@@ -46,8 +50,11 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Whether a process has a folder in its command line, so that no other one that was given its number since is ended. */
+/** Whether a process runs and has a folder in its command line, so that no other one that was given its number since is ended. */
 function isOf(pid: number, folder: string): boolean {
-  const file = `/proc/${pid}/cmdline`
-  return existsSync(file) && readFileSync(file, 'utf8').split('\0').includes(folder)
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(folder)
+  } catch {
+    return false
+  }
 }
