@@ -101,7 +101,7 @@ const storages = (): readonly (readonly [string, string])[] => [
 ]
 
 describe('evaluate over many patients', () => {
-  test('gives the same by threads, and by processes whose parts are merged, as by one', { timeout: 240_000 }, async () => {
+  test('gives the same by threads, and by processes whose parts are merged, as by one', async () => {
     for (const [name, storage] of storages()) {
       await program('load', join(folder, 'all.ndjson'), '--storage', storage)
       const over = [...ASKED, '--storage', storage]
@@ -115,7 +115,7 @@ describe('evaluate over many patients', () => {
     }
   })
 
-  test('is refused by the part that fails, and reports nothing', { timeout: 120_000 }, async () => {
+  test('is refused by the part that fails, and reports nothing', async () => {
     const storage = `sqlite:${join(folder, 'broken.db')}`
     await program('load', join(folder, 'all.ndjson'), '--storage', storage)
     const args = ['evaluate', ...ASKED, '--storage', storage, '--threads', '2']

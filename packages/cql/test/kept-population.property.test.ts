@@ -38,14 +38,14 @@ const cohortOf = (expression: string): Json => ({
 })
 
 describe('a population that is kept', () => {
-  it('counts what a new evaluation does, after whatever was written, over memory', { timeout: 300_000 }, async () => {
+  it('counts what a new evaluation does, after whatever was written, over memory', async () => {
     await fc.assert(
       fc.asyncProperty(rounds, (all) => expectKeptAgreement(contextOver(memoryStorage()), all)),
       { numRuns: numRuns(3), ...SEED },
     )
   })
 
-  it('counts what a new evaluation does for a tenant, whatever others write', { timeout: 300_000 }, async () => {
+  it('counts what a new evaluation does for a tenant, whatever others write', async () => {
     await fc.assert(
       fc.asyncProperty(rounds, async (all) => {
         const storage = memoryStorage()

@@ -20,7 +20,7 @@ import {
 } from './ward.fixture.js'
 
 describe('a live measure', () => {
-  it('counts what a new evaluation does, after whatever was written, over memory', { timeout: 300_000 }, async () => {
+  it('counts what a new evaluation does, after whatever was written, over memory', async () => {
     await fc.assert(
       fc.asyncProperty(rounds, (all) => expectAgreement(contextOver(memoryStorage()), all)),
       { numRuns: numRuns(2), ...SEED },

@@ -22,7 +22,7 @@ async function partsOf(ctx: OperationContext, of: number, input: object = {}): P
 }
 
 describe('parts of the subjects of a Measure', () => {
-  it('come to what all subjects give, over memory', { timeout: 300_000 }, async () => {
+  it('come to what all subjects give, over memory', async () => {
     await fc.assert(
       fc.asyncProperty(divided, async (one) => {
         const ctx = contextOver(memoryStorage())

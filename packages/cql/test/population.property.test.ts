@@ -125,7 +125,7 @@ async function countFor(ctx: OperationContext, subject?: string, language = cqlL
 }
 
 describe('a population', () => {
-  it('is that of its subjects, of whom all resources are read', { timeout: 120_000 }, async () => {
+  it('is that of its subjects, of whom all resources are read', async () => {
     const seen = { some: 0, none: 0 }
     await fc.assert(
       fc.asyncProperty(condition, fc.array(encounter, { minLength: 4, maxLength: 25 }), async (where, encounters) => {

@@ -14,7 +14,7 @@ const visit = (n: number, status: string): object => ({
 })
 
 describe('populations that the search for subjects tells', () => {
-  it('are those that evaluations give, over memory', { timeout: 300_000 }, async () => {
+  it('are those that evaluations give, over memory', async () => {
     await fc.assert(
       fc.asyncProperty(ward, async (one) => void (await expectSameCounts(memoryStorage(), one))),
       { numRuns: numRuns(30), ...SEED },

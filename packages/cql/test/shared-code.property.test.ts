@@ -113,31 +113,27 @@ describe('code that several evaluations share', () => {
   it.each([
     ['read for each', 0],
     ['kept', 10_000_000],
-  ])(
-    'takes nothing from one into another, before, after or meanwhile, over records that are %s',
-    { timeout: 300_000 },
-    async (_, bytes) => {
-      const ctx = contextOver(memoryStorage())
-      await ctx.storage.write([await translatedLibrary(LIBRARY), measureOf('all', NAMES), ...RECORDS].map(putOf))
-      const rounds = fc.array(fc.record({ asked: fc.array(asked, { minLength: 1, maxLength: 3 }), codes: fc.subarray(['a', 'b']) }), {
-        minLength: 2,
-        maxLength: 3,
-      })
-      const agree = async (all: typeof rounds extends fc.Arbitrary<infer T> ? T : never): Promise<void> => {
-        const shared = languagesOf(bytes)
-        for (const round of all) {
-          await ctx.storage.write([putOf(valueSet(round.codes.length > 0 ? round.codes : ['c']))])
-          const together = await Promise.all(round.asked.map((one) => evaluation(ctx, one, shared)))
-          for (const [at, one] of round.asked.entries()) {
-            const alone = countsIn(await evaluation(ctx, one, languagesOf(bytes)))
-            expect(together[at] && countsIn(together[at])).toEqual(alone)
-            expect(countsIn(await evaluation(ctx, one, shared))).toEqual(alone)
-          }
+  ])('takes nothing from one into another, before, after or meanwhile, over records that are %s', async (_, bytes) => {
+    const ctx = contextOver(memoryStorage())
+    await ctx.storage.write([await translatedLibrary(LIBRARY), measureOf('all', NAMES), ...RECORDS].map(putOf))
+    const rounds = fc.array(fc.record({ asked: fc.array(asked, { minLength: 1, maxLength: 3 }), codes: fc.subarray(['a', 'b']) }), {
+      minLength: 2,
+      maxLength: 3,
+    })
+    const agree = async (all: typeof rounds extends fc.Arbitrary<infer T> ? T : never): Promise<void> => {
+      const shared = languagesOf(bytes)
+      for (const round of all) {
+        await ctx.storage.write([putOf(valueSet(round.codes.length > 0 ? round.codes : ['c']))])
+        const together = await Promise.all(round.asked.map((one) => evaluation(ctx, one, shared)))
+        for (const [at, one] of round.asked.entries()) {
+          const alone = countsIn(await evaluation(ctx, one, languagesOf(bytes)))
+          expect(together[at] && countsIn(together[at])).toEqual(alone)
+          expect(countsIn(await evaluation(ctx, one, shared))).toEqual(alone)
         }
       }
-      await fc.assert(fc.asyncProperty(rounds, agree), { numRuns: numRuns(12), ...SEED })
-    },
-  )
+    }
+    await fc.assert(fc.asyncProperty(rounds, agree), { numRuns: numRuns(12), ...SEED })
+  })
 
   it('refuses a parameter of another type, and evaluates with a right one afterwards', async () => {
     const ctx = contextOver(memoryStorage())

@@ -1,5 +1,5 @@
 import { afterAll, expect, it } from 'vitest'
-import { testDatabase } from '../test/test-database.js'
+import { testDatabase, UNHURRIED } from '../test/test-database.js'
 import { openPostgres } from './index.js'
 
 const database = await testDatabase({ fsync: 'off' })
@@ -8,7 +8,7 @@ afterAll(() => database.remove())
 it('an import that was given up goes with the next one, one under way stays', async () => {
   const schema = await database.schema()
   const pool = schema.pool()
-  const { concepts: store, close } = await openPostgres(pool, { allowLossyCommits: true })
+  const { concepts: store, close } = await openPostgres(pool, UNHURRIED)
   const stage = async (version: string): ReturnType<typeof store.stage> => {
     const staged = await store.stage({ url: 'urn:test:system', version, format: 'test', concepts: 1, header: '{}' })
     await staged.put('a', Uint8Array.of(1))

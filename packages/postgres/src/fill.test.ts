@@ -1,13 +1,12 @@
 import pg from 'pg'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { basic, byCode } from '../../core/test/basics.js'
-import { testDatabase, type TestSchema } from '../test/test-database.js'
+import { testDatabase, UNHURRIED, type TestSchema } from '../test/test-database.js'
 import { openPostgres, openPostgresToFill } from './index.js'
 
 const database = await testDatabase({ fsync: 'off' })
 afterAll(() => database.remove())
 
-const LOSSY = { allowLossyCommits: true }
 const BY_CODE = byCode('a')
 
 describe.skipIf(database.url === undefined)('a database that is filled (needs a PostgreSQL server)', () => {
@@ -27,10 +26,10 @@ describe.skipIf(database.url === undefined)('a database that is filled (needs a 
 
   it('gets its indexes when it is closed, those of any other', async () => {
     const other = await database.schema()
-    await (await openPostgres(other.pool(), LOSSY)).close()
+    await (await openPostgres(other.pool(), UNHURRIED)).close()
     const expected = await indexes(other)
     await other.drop()
-    const { storage, close } = await openPostgresToFill(schema.pool(), LOSSY)
+    const { storage, close } = await openPostgresToFill(schema.pool(), UNHURRIED)
     expect((await indexes()).length).toBe(expected.length - 6)
     await storage.write([basic('one'), basic('two')])
     expect(await storage.count(BY_CODE)).toBe(2)
@@ -40,10 +39,10 @@ describe.skipIf(database.url === undefined)('a database that is filled (needs a 
   })
 
   it('gets them from whoever opens it next, where it was not closed or goes on', async () => {
-    const filling = await openPostgresToFill(schema.pool(), LOSSY)
+    const filling = await openPostgresToFill(schema.pool(), UNHURRIED)
     await filling.storage.write([basic('one')])
     const lacking = await indexes()
-    const next = await openPostgres(schema.pool(), LOSSY)
+    const next = await openPostgres(schema.pool(), UNHURRIED)
     expect((await indexes()).length).toBe(lacking.length + 6)
     await filling.storage.write([basic('two')])
     expect(await next.storage.count(BY_CODE)).toBe(2)
@@ -53,10 +52,10 @@ describe.skipIf(database.url === undefined)('a database that is filled (needs a 
   })
 
   it('gets them from a load that goes on where another was cut short, when that is closed', async () => {
-    const cutShort = await openPostgresToFill(schema.pool(), LOSSY)
+    const cutShort = await openPostgresToFill(schema.pool(), UNHURRIED)
     await cutShort.storage.write([basic('one')])
     const lacking = await indexes()
-    const { storage, close } = await openPostgresToFill(schema.pool(), LOSSY)
+    const { storage, close } = await openPostgresToFill(schema.pool(), UNHURRIED)
     expect(await indexes()).toEqual(lacking)
     await storage.write([basic('two')])
     await close()
@@ -68,11 +67,11 @@ describe.skipIf(database.url === undefined)('a database that is filled (needs a 
     ['has', []],
     ['had', [{ op: 'delete', type: 'Basic', id: 'zero' }]],
   ] as const)('keeps its indexes where it %s resources', async (_, change) => {
-    const { storage, close } = await openPostgres(schema.pool(), LOSSY)
+    const { storage, close } = await openPostgres(schema.pool(), UNHURRIED)
     await storage.write([basic('zero'), ...change])
     await close()
     const before = await indexes()
-    const filling = await openPostgresToFill(schema.pool(), LOSSY)
+    const filling = await openPostgresToFill(schema.pool(), UNHURRIED)
     expect(await indexes()).toEqual(before)
     await filling.close()
   })

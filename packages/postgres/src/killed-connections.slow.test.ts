@@ -34,7 +34,7 @@ const DOING: readonly (readonly [what: string, at: 'primary' | 'standby', condit
 ]
 
 describe.skipIf(standby === undefined)('a connection that the server ends under load (needs PostgreSQL servers)', () => {
-  it.each(DOING)('while it %s (on the %s) costs its call at most', { timeout: 120_000 }, async (_, at, condition) => {
+  it.each(DOING)('while it %s (on the %s) costs its call at most', async (_, at, condition) => {
     if (primary === undefined || standby === undefined) return
     const { Client, unheard } = unheardErrors()
     const [pool, replica] = [primary, standby].map(
@@ -51,7 +51,7 @@ describe.skipIf(standby === undefined)('a connection that the server ends under 
     await Promise.all(lanes)
     expect(unheard).toEqual([])
     expect([...seen.codes].filter((code) => code !== 'storage-unavailable')).toEqual([])
-    await expect.poll(() => db.sessions.news?.heard, { timeout: 30_000 }).toBe(true)
+    await expect.poll(() => db.sessions.news?.heard, { timeout: 300_000 }).toBe(true)
     for (const [id, version] of seen.acknowledged) expect(await versionAfterAll(db, id), id).toBeGreaterThanOrEqual(version)
     expect(seen.acknowledged.size).toBeGreaterThan(0)
     expect(pool.totalCount).toBeLessThanOrEqual(MAX_CONNECTIONS)

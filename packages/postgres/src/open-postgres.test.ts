@@ -3,7 +3,7 @@ import { conceptStoreContract, sessionStoreContract, storageContract } from '@fh
 import type { Condition } from 'fhir-ops/storage'
 import { afterAll, expect, test, vi } from 'vitest'
 import { noting, vocabularyOf } from '../test/sent-statements.js'
-import { testDatabase, type TestSchema } from '../test/test-database.js'
+import { testDatabase, UNHURRIED, type TestSchema } from '../test/test-database.js'
 import { openPostgres, openPostgresToFill, type PostgresDatabase } from './index.js'
 
 // Nothing here stops a machine: without flushes it takes half the time.
@@ -37,13 +37,13 @@ const sent = new Set<string>()
 
 storageContract(`PostgreSQL (${database.name})`, async (clock) => {
   const schema = await emptySchema()
-  const open = async () => (await openPostgres(noting(schema.pool(), sent), { ...clock, allowLossyCommits: true })).storage
+  const open = async () => (await openPostgres(noting(schema.pool(), sent), { ...UNHURRIED, ...clock })).storage
   return { storage: await open(), reopen: open }
 })
 
 sessionStoreContract(`PostgreSQL (${database.name})`, async () => {
   const schema = await emptySchema()
-  const { sessions, close } = await openPostgres(noting(schema.pool(), sent), { allowLossyCommits: true })
+  const { sessions, close } = await openPostgres(noting(schema.pool(), sent), UNHURRIED)
   return { store: sessions, dispose: close }
 })
 
@@ -51,7 +51,7 @@ conceptStoreContract(`PostgreSQL (${database.name})`, async () => {
   const schema = await emptySchema()
   const opened: PostgresDatabase[] = []
   const open = async () => {
-    const db = await openPostgres(noting(schema.pool(), sent), { allowLossyCommits: true })
+    const db = await openPostgres(noting(schema.pool(), sent), UNHURRIED)
     opened.push(db)
     return db.concepts
   }
@@ -66,16 +66,16 @@ test.skipIf(database.url === undefined)(
   async () => {
     const schema = await database.schema()
     const pool = () => noting(schema.pool(), sent)
-    await (await openPostgresToFill(pool(), { allowLossyCommits: true })).close()
+    await (await openPostgresToFill(pool(), UNHURRIED)).close()
     // The primary in the place of a standby is asked whether it is one.
-    const { storage, sessions, close } = await openPostgres(pool(), { allowLossyCommits: true, replicas: [pool()] })
+    const { storage, sessions, close } = await openPostgres(pool(), { ...UNHURRIED, replicas: [pool()] })
     await storage.count({ type: 'Basic', where: { kind: 'and', conditions: [] } })
     const year = { field: 'low', op: 'ge', operand: 0 } as const
     const all = [year, { ...year, op: 'lt', operand: 1 }] as const
     const code: Condition = { kind: 'entry', param: 'code', all: [{ field: 'value', op: 'eq', operand: 'a' }] }
     await storage.count({ type: 'Basic', where: { kind: 'and', conditions: [code, { kind: 'entry', param: 'date', all }] } })
     sessions.news?.onChange(() => {})
-    await vi.waitFor(() => expect(sessions.news?.heard).toBe(true), { timeout: 30_000 })
+    await vi.waitFor(() => expect(sessions.news?.heard).toBe(true), { timeout: 300_000 })
     await close()
     await schema.drop()
     const page = readFileSync(new URL('../../../docs/storage/postgres.md', import.meta.url), 'utf8')

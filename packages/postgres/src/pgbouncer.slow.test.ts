@@ -3,6 +3,7 @@ import { sessionStoreContract, storageContract } from '@fhir-ops/storage-contrac
 import pg from 'pg'
 import { afterAll, describe, expect, it } from 'vitest'
 import { pgbouncer } from '../test/pgbouncer.js'
+import { UNHURRIED } from '../test/test-database.js'
 import { testServer } from '../test/test-server.js'
 import { openPostgres, type PostgresDatabase } from './index.js'
 
@@ -14,7 +15,7 @@ afterAll(async () => {
 })
 if (pooler === undefined) process.stdout.write('pgbouncer and a PostgreSQL server cannot be had: their tests are skipped\n')
 
-const OPTIONS = { transactionPooling: true, notify: false, allowLossyCommits: true }
+const OPTIONS = { ...UNHURRIED, transactionPooling: true, notify: false }
 
 async function onServer(...statements: readonly string[]): Promise<void> {
   const client = new pg.Client({ connectionString: server?.url })
@@ -24,7 +25,7 @@ async function onServer(...statements: readonly string[]): Promise<void> {
 }
 
 /** An empty database. */
-async function freshDatabase(settings: readonly string[] = ["statement_timeout = '5s'"]): Promise<string> {
+async function freshDatabase(settings: readonly string[] = ["statement_timeout = '60s'"]): Promise<string> {
   const name = `test_${randomUUID().replaceAll('-', '')}`
   await onServer(`CREATE DATABASE ${name} TEMPLATE template0`, ...settings.map((setting) => `ALTER DATABASE ${name} SET ${setting}`))
   return name

@@ -49,7 +49,7 @@ describe.skipIf(standby === undefined)('reading from a standby (needs PostgreSQL
     expect(new Set(seen.map(({ at }) => at))).toEqual(new Set(['primary']))
   })
 
-  it('shows what any process had acknowledged when the call began', { timeout: 60_000 }, async () => {
+  it('shows what any process had acknowledged when the call began', async () => {
     const { open, seen } = await freshWorld()
     const [one, other] = await Promise.all([open(), open()])
     for (let n = 1; n <= 100; n++) {
@@ -67,11 +67,11 @@ describe.skipIf(standby === undefined)('reading from a standby (needs PostgreSQL
     await storage.write([basic('two')])
     expect(await storage.count(BY_CODE)).toBe(2)
     await asked(standby, 'SELECT pg_wal_replay_resume()')
-    await expect.poll(() => foundAt(seen, storage), { timeout: 10_000 }).toEqual('standby')
+    await expect.poll(() => foundAt(seen, storage), { timeout: 300_000 }).toEqual('standby')
     expect(await storage.count(BY_CODE)).toBe(2)
   })
 
-  it('is left to the primary while the standby is away, and comes back', { timeout: 60_000 }, async () => {
+  it('is left to the primary while the standby is away, and comes back', async () => {
     const { open, seen } = await freshWorld()
     const { storage } = await open()
     await storage.write([basic('one')])
@@ -80,10 +80,10 @@ describe.skipIf(standby === undefined)('reading from a standby (needs PostgreSQL
     expect(await storage.count(BY_CODE)).toBe(1)
     expect(await foundAt(seen, storage)).toBe('primary')
     await standby.start()
-    await expect.poll(() => foundAt(seen, storage), { timeout: 30_000 }).toEqual('standby')
+    await expect.poll(() => foundAt(seen, storage), { timeout: 300_000 }).toEqual('standby')
   })
 
-  it('makes one read wait, not all, where a standby that was away does not answer', { timeout: 60_000 }, async () => {
+  it('makes one read wait, not all, where a standby that was away does not answer', async () => {
     const silent = createServer().listen(0, '127.0.0.1')
     await once(silent, 'listening')
     onTestFinished(() => void silent.close())
@@ -101,7 +101,7 @@ describe.skipIf(standby === undefined)('reading from a standby (needs PostgreSQL
     expect(answered.at(-1)).toBe('trying')
   })
 
-  it('ends where the standby becomes a primary of its own', { timeout: 300_000 }, async () => {
+  it('ends where the standby becomes a primary of its own', async () => {
     const other = await followerOf(primary)
     onTestFinished(() => other.remove())
     const { open, seen } = await freshWorld({}, other)

@@ -3,6 +3,9 @@ import pg from 'pg'
 import { pglitePool, type PostgresPool } from '../src/index.js'
 import { testServer } from './test-server.js'
 
+/** Options for what is not tested for its limits: a busy machine does not reach them, and nothing is lost that a test keeps. */
+export const UNHURRIED = { allowLossyCommits: true, connectTimeoutMs: 600_000, statementTimeoutMs: 600_000 } as const
+
 /** A database for tests, with room for any number of storages beside each other. */
 export interface TestDatabase {
   /** What is tested against, for people. */

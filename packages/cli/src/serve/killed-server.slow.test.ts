@@ -203,7 +203,7 @@ async function rounds(storage: string): Promise<Acknowledged> {
     ])
     const work = Promise.all([...lanes.flat(), extendClosure(server, acknowledged)])
     const before = leastOf(acknowledged)
-    await vi.waitFor(() => expect(leastOf(acknowledged)).toBeGreaterThan(before), { timeout: 60_000 })
+    await vi.waitFor(() => expect(leastOf(acknowledged)).toBeGreaterThan(before), { timeout: 300_000 })
     await after(Math.random() * 2_000)
     await server.kill('SIGKILL')
     await work

@@ -8,7 +8,7 @@ import { createSessions } from 'fhir-ops/sessions'
 import type { Storage } from 'fhir-ops/storage'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { rounds } from '../../../../test/effort.js'
-import { testDatabase } from '../../../postgres/test/test-database.js'
+import { testDatabase, UNHURRIED } from '../../../postgres/test/test-database.js'
 import { temporaryFolder } from '../../../sqlite/test/temporary-folder.js'
 
 const database = await testDatabase({ fsync: 'off' })
@@ -33,12 +33,11 @@ const SHARING: readonly (readonly [name: string, open: () => Promise<Shared>])[]
     'one PostgreSQL database',
     async () => {
       const schema = await database.schema()
-      const opened = [await openPostgres(schema.pool(), LOSSY), await openPostgres(schema.pool(), LOSSY)]
+      const opened = [await openPostgres(schema.pool(), UNHURRIED), await openPostgres(schema.pool(), UNHURRIED)]
       return { storages: opened.map(({ storage }) => storage), remove: () => schema.drop() }
     },
   ],
 ]
-const LOSSY = { allowLossyCommits: true }
 /** PGlite in the process has one connection, which two pools cannot share. */
 const usable = SHARING.filter(([name]) => name !== 'one PostgreSQL database' || database.url !== undefined)
 

@@ -47,7 +47,7 @@ describe('a population that is kept over PostgreSQL while another process writes
     }
   }
 
-  it('gives what a new evaluation does', { timeout: 300_000 }, async (test) => {
+  it('gives what a new evaluation does', async (test) => {
     if (database.url === undefined) return test.skip()
     await fc.assert(
       fc.asyncProperty(rounds, (all) =>
@@ -61,7 +61,7 @@ describe('a population that is kept over PostgreSQL while another process writes
     )
   })
 
-  it('is read again only where something has changed', { timeout: 120_000 }, async (test) => {
+  it('is read again only where something has changed', async (test) => {
     if (database.url === undefined) return test.skip()
     await overBoth(async (own, other) => {
       const { storage, scanned } = counting(own.storage)

@@ -4,7 +4,7 @@ import { openSqlite } from '@fhir-ops/sqlite'
 import { afterAll, beforeAll, it } from 'vitest'
 import { comparePassing } from '../../../../test/passing.js'
 import { describeSuite } from '../../../../test/suites.js'
-import { testDatabase, type TestDatabase } from '../../../postgres/test/test-database.js'
+import { testDatabase, UNHURRIED, type TestDatabase } from '../../../postgres/test/test-database.js'
 import { measureSuite } from './measure-suite.js'
 
 describeSuite('measure-tests', 'measure-tests, suite x-fhir-query, in a database', () => {
@@ -19,7 +19,7 @@ describeSuite('measure-tests', 'measure-tests, suite x-fhir-query, in a database
   })
 
   it('passes as listed over PostgreSQL', async () => {
-    const open = async () => (await openPostgres((await database!.schema()).pool(), { allowLossyCommits: true })).storage
+    const open = async () => (await openPostgres((await database!.schema()).pool(), UNHURRIED)).storage
     comparePassing('measure-x-fhir-query', await measureSuite(open))
   })
 })

@@ -7,12 +7,12 @@ import { parseSearch } from 'fhir-ops/search'
 import type { SearchPair } from 'fhir-ops/internal/search'
 import { putResource, type Storage } from 'fhir-ops/storage'
 import { afterAll, describe, expect, test } from 'vitest'
-import { testDatabase } from '../../../postgres/test/test-database.js'
+import { testDatabase, UNHURRIED } from '../../../postgres/test/test-database.js'
 
 /** Searches that have as much of something as a search may have: what is not refused must be answered, by every storage. */
 const { indexer, search } = r4({ words: true })
 const database = await testDatabase({ fsync: 'off' })
-const postgres = await openPostgres((await database.schema()).pool(), { allowLossyCommits: true })
+const postgres = await openPostgres((await database.schema()).pool(), UNHURRIED)
 const storages: readonly (readonly [name: string, storage: Storage])[] = [
   ['memory', memoryStorage()],
   ['SQLite', sqliteStorage(new DatabaseSync(':memory:'))],

@@ -9,7 +9,7 @@ import { createIndexer, searchParameters } from 'fhir-ops/search'
 import { putResource, type SearchPage, type SearchQuery, type Storage, type WriteEntry } from 'fhir-ops/storage'
 import { afterAll, expect, it } from 'vitest'
 import { rounds, SEED } from '../../../../test/effort.js'
-import { testDatabase } from '../../../postgres/test/test-database.js'
+import { testDatabase, UNHURRIED } from '../../../postgres/test/test-database.js'
 import { NOW } from './naive/matches.js'
 import { naiveSearch, type Stored } from './naive/search.js'
 import { change, IDS, type Change } from './random-resources.js'
@@ -26,7 +26,7 @@ afterAll(() => database.remove())
 it(`memory, SQLite, PostgreSQL and a plain look at every resource find the same in the same order (seed ${SEED}, ${ROUNDS} rounds)`, async () => {
   const clock = { at: Date.UTC(2023, 0, 1) }
   const now = (): Date => new Date(clock.at)
-  const postgres = await openPostgres((await database.schema()).pool(), { now, allowLossyCommits: true })
+  const postgres = await openPostgres((await database.schema()).pool(), { ...UNHURRIED, now })
   const storages = [memoryStorage([], { now }), sqliteStorage(new DatabaseSync(':memory:'), { now }), postgres.storage]
   const known = new Map<string, Stored>()
   const round = fc.tuple(fc.array(change, { minLength: 1, maxLength: 20 }), fc.array(search, { minLength: 5, maxLength: 15 }))

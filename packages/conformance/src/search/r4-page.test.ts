@@ -8,7 +8,7 @@ import { callersSearch, containedQueries, severalPage, showingContained, type Se
 import { createIndexer, parseSearch, searchParameters } from 'fhir-ops/search'
 import { putResource, type Storage } from 'fhir-ops/storage'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { testDatabase } from '../../../postgres/test/test-database.js'
+import { testDatabase, UNHURRIED } from '../../../postgres/test/test-database.js'
 import { RESOURCES } from './r4-resources.js'
 
 const parameters = searchParameters(r4SearchParameters(), r4TypeModel(), { words: true })
@@ -239,7 +239,7 @@ const SEARCHES: readonly (readonly [search: string, expected: string])[] = [
 const database = await testDatabase({ fsync: 'off' })
 afterAll(() => database.remove())
 const now = (): Date => NOW
-const postgres = await openPostgres((await database.schema()).pool(), { now, allowLossyCommits: true })
+const postgres = await openPostgres((await database.schema()).pool(), { ...UNHURRIED, now })
 
 describe.each<[string, Storage]>([
   ['memory', memoryStorage([], { now })],

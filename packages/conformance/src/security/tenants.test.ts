@@ -15,7 +15,7 @@ import { createSessions, type Sessions } from 'fhir-ops/sessions'
 import { putResource, type SessionStore, type Storage } from 'fhir-ops/storage'
 import { tenantSessionStore, tenantStorage } from 'fhir-ops/tenants'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { testDatabase } from '../../../postgres/test/test-database.js'
+import { testDatabase, UNHURRIED } from '../../../postgres/test/test-database.js'
 
 const release = r4()
 const SCOPES = ['openid', 'system/*.cruds', 'system/Bot.cruds']
@@ -175,7 +175,7 @@ afterAll(() => database.remove())
 
 async function postgresSchema(): Promise<Parts> {
   const schema = await database.schema()
-  const { storage, sessions, close } = await openPostgres(schema.pool(), { allowLossyCommits: true })
+  const { storage, sessions, close } = await openPostgres(schema.pool(), UNHURRIED)
   return { storage, sessions, close: async () => (await close(), schema.drop()) }
 }
 

@@ -1,7 +1,7 @@
 import { writableText, type IndexEntry, type PutEntry } from 'fhir-ops/storage'
 import pg from 'pg'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { testDatabase, type TestSchema } from '../../test/test-database.js'
+import { testDatabase, UNHURRIED, type TestSchema } from '../../test/test-database.js'
 import { openPostgres, type OpenPostgresOptions, type PostgresClient, type PostgresDatabase, type PostgresPool } from '../index.js'
 import { connectionsOf } from './connections.js'
 import { databaseOver } from './database.js'
@@ -50,7 +50,7 @@ describe.skipIf(database.url === undefined)('writes of many rows, which are copi
     return schema.drop
   })
   const open = async (pool: PostgresPool = schema.pool(), options: OpenPostgresOptions = {}): Promise<PostgresDatabase> =>
-    openPostgres(pool, { allowLossyCommits: true, ...options })
+    openPostgres(pool, { ...UNHURRIED, ...options })
 
   it('leave the rows that statements with arrays do', async () => {
     const other = await database.schema()
@@ -109,7 +109,7 @@ describe.skipIf(database.url === undefined)('writes of many rows, which are copi
 
 async function rowsIn(schema: TestSchema): Promise<readonly Row[]> {
   const pool = schema.pool()
-  const db = databaseOver(pool, connectionsOf(pool, { connectTimeoutMs: 5_000, statementTimeoutMs: 5_000, allowLossyCommits: true }))
+  const db = databaseOver(pool, connectionsOf(pool, UNHURRIED))
   const entries = await db.rows(sql`SELECT * FROM fhir_entry ORDER BY type, id, n`)
   const versions = await db.rows(
     sql`SELECT type, id, version, text FROM fhir_resource UNION ALL SELECT type, id, version, text FROM fhir_version ORDER BY type, id, version`,

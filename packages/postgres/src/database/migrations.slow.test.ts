@@ -15,7 +15,7 @@ afterAll(() => database.remove())
 
 const LANES = 6
 const LIMITS = { allowLossyCommits: true, connectTimeoutMs: 60_000 }
-const LONG = { timeout: 60_000 }
+const LONG = { timeout: 600_000 }
 
 /** What a next version may do while this one serves: columns in every table, an index, a table, and content that is made of what is there. */
 const TABLES = ['resource', 'entry', 'version', 'user', 'session', 'revision', 'system', 'section', 'used_key']

@@ -4,7 +4,7 @@ import pg from 'pg'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { basic } from '../../../core/test/basics.js'
 import { rounds, SEED } from '../../../../test/effort.js'
-import { testDatabase, type TestSchema } from '../../test/test-database.js'
+import { testDatabase, UNHURRIED, type TestSchema } from '../../test/test-database.js'
 import { openPostgres, type PostgresDatabase } from '../index.js'
 
 const database = await testDatabase({ fsync: 'off' })
@@ -25,7 +25,7 @@ describe.skipIf(database.url === undefined)('changes of what several processes w
     }
   })
   const open = async (): Promise<Storage> => {
-    const db = await openPostgres(schema.pool({ max: 4 }), { allowLossyCommits: true, notify: false })
+    const db = await openPostgres(schema.pool({ max: 4 }), { ...UNHURRIED, notify: false })
     opened.push(db)
     return db.storage
   }
@@ -104,7 +104,7 @@ describe.skipIf(database.url === undefined)('changes of what several processes w
     expect((await since(storage, mark)).changed).toEqual(['container'])
   })
 
-  it('brings a copy up to date, whoever writes while it is read', { timeout: 120_000 }, async () => {
+  it('brings a copy up to date, whoever writes while it is read', async () => {
     const [reading, ...writing] = [await open(), await open(), await open(), await open()]
     const ids = Array.from({ length: 12 }, (_, n) => `b${n}`)
     const batches = fc.array(
@@ -150,7 +150,7 @@ describe.skipIf(database.url === undefined)('changes of what several processes w
     await lacking.query('DROP EXTENSION plpgsql')
     await lacking.end()
     for (let time = 1; time <= 2; time++) {
-      const { storage, close } = await openPostgres(new pg.Pool({ connectionString: url.href }), { allowLossyCommits: true })
+      const { storage, close } = await openPostgres(new pg.Pool({ connectionString: url.href }), UNHURRIED)
       expect(storage.changes).toBeUndefined()
       expect(await storage.write([basic('one')])).toMatchObject([{ versionId: String(time) }])
       await close()

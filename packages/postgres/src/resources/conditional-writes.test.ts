@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { basic, byCode } from '../../../core/test/basics.js'
 import { fhirHeaders, send, startServer } from '../../../handler/test/running-server.js'
 import { noting } from '../../test/sent-statements.js'
-import { testDatabase, type TestSchema } from '../../test/test-database.js'
+import { testDatabase, UNHURRIED, type TestSchema } from '../../test/test-database.js'
 import { openPostgres, type PostgresDatabase } from '../index.js'
 
 const database = await testDatabase({ fsync: 'off' })
@@ -31,7 +31,7 @@ describe.skipIf(database.url === undefined).each([
     for (const name of KINDS) await client.query(`CREATE FUNCTION ${name}(bigint) RETURNS void ${body}`)
     await client.end()
     // The functions of the schema come before those of the server.
-    db = await openPostgres(noting(schema.pool({ options: `${options},pg_catalog` }), sent), { allowLossyCommits: true })
+    db = await openPostgres(noting(schema.pool({ options: `${options},pg_catalog` }), sent), UNHURRIED)
     sent.clear()
   })
   afterEach(async () => {

@@ -1,7 +1,7 @@
 import { createResourceCache } from '@fhir-ops/sql'
 import { writableText, type Storage, type WriteEntry } from 'fhir-ops/storage'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { testDatabase, type TestSchema } from '../../test/test-database.js'
+import { testDatabase, UNHURRIED, type TestSchema } from '../../test/test-database.js'
 import { connectionsOf } from '../database/connections.js'
 import { databaseOver } from '../database/database.js'
 import { openPostgres } from '../index.js'
@@ -25,8 +25,8 @@ describe('a large resource that is read again', () => {
   let other: Storage
   beforeEach(async () => {
     schema = await database.schema()
-    storage = (await openPostgres(schema.pool(), { allowLossyCommits: true })).storage
-    other = (await openPostgres(schema.pool(), { allowLossyCommits: true, cacheCharacters: 0 })).storage
+    storage = (await openPostgres(schema.pool(), UNHURRIED)).storage
+    other = (await openPostgres(schema.pool(), { ...UNHURRIED, cacheCharacters: 0 })).storage
     await storage.write([basic('a', LARGE), basic('b', SMALL), basic('c', `${LARGE}c`)])
   })
   afterEach(async () => {
@@ -63,7 +63,7 @@ describe('a large resource that is read again', () => {
   })
 
   it('is searched for again when it is changed between the search and the reading of its text', async () => {
-    const limits = { connectTimeoutMs: 5_000, statementTimeoutMs: 5_000, allowLossyCommits: true }
+    const limits = UNHURRIED
     const pool = schema.pool()
     const db = databaseOver(pool, connectionsOf(pool, limits))
     let statements = 0
@@ -79,7 +79,7 @@ describe('a large resource that is read again', () => {
   })
 
   it('is there even when another one takes its place in the cache meanwhile', async () => {
-    const small = (await openPostgres(schema.pool({ max: 1 }), { allowLossyCommits: true, cacheCharacters: 150_000 })).storage
+    const small = (await openPostgres(schema.pool({ max: 1 }), { ...UNHURRIED, cacheCharacters: 150_000 })).storage
     await small.read('Basic', 'a')
     const [, again] = await Promise.all([small.read('Basic', 'c'), small.read('Basic', 'a')])
     expect(again?.resource['code']).toEqual({ text: LARGE })
@@ -125,10 +125,10 @@ describe('a large resource that is read again', () => {
     })
 
     it('that a writer without history replaces before it is read is looked for again', async () => {
-      const forgetful = (await openPostgres(schema.pool(), { allowLossyCommits: true, history: false })).storage
+      const forgetful = (await openPostgres(schema.pool(), { ...UNHURRIED, history: false })).storage
       await forgetful.write([basic('a', LARGE)])
       const pool = schema.pool()
-      const db = databaseOver(pool, connectionsOf(pool, { connectTimeoutMs: 5_000, statementTimeoutMs: 5_000, allowLossyCommits: true }))
+      const db = databaseOver(pool, connectionsOf(pool, UNHURRIED))
       let statements = 0
       const rows: typeof db.rows = async (statement) => {
         statements += 1

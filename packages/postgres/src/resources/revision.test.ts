@@ -4,7 +4,7 @@ import { translate } from 'fhir-ops/translate'
 import { putResource, type PutEntry } from 'fhir-ops/storage'
 import pg from 'pg'
 import { afterAll, afterEach, beforeEach, describe, expect, it, test, vi } from 'vitest'
-import { testDatabase, type TestSchema } from '../../test/test-database.js'
+import { testDatabase, UNHURRIED, type TestSchema } from '../../test/test-database.js'
 import { revisionOf } from './revision.js'
 import type { Row } from '../database/sql.js'
 import { openPostgres, type PostgresClient, type PostgresDatabase, type PostgresPool } from '../index.js'
@@ -27,7 +27,7 @@ describe.skipIf(database.url === undefined)('what is kept of definitions over a 
   })
 
   async function instance(pool = schema.pool()): Promise<PostgresDatabase> {
-    const db = await openPostgres(pool, { allowLossyCommits: true })
+    const db = await openPostgres(pool, UNHURRIED)
     opened.push(db)
     return db
   }

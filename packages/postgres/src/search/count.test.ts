@@ -4,7 +4,7 @@ import { writableText, type IndexEntry, type SearchQuery, type WriteEntry } from
 import pg from 'pg'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { rounds, SEED } from '../../../../test/effort.js'
-import { testDatabase, type TestSchema } from '../../test/test-database.js'
+import { testDatabase, UNHURRIED, type TestSchema } from '../../test/test-database.js'
 import { keptCounts } from '../resources/storage.js'
 import { openPostgres, type PostgresDatabase } from '../index.js'
 
@@ -61,7 +61,7 @@ describe('a count', () => {
     await schema.drop()
   })
   const open = async (): Promise<PostgresDatabase> => {
-    const db = await openPostgres(schema.pool({ max: 4 }), { allowLossyCommits: true, notify: false })
+    const db = await openPostgres(schema.pool({ max: 4 }), { ...UNHURRIED, notify: false })
     opened.push(db)
     return db
   }
@@ -99,7 +99,6 @@ describe('a count', () => {
 
   it.skipIf(database.url === undefined)(
     'is of one state while another process gives resources a second entry (needs a PostgreSQL server)',
-    { timeout: 60_000 },
     async () => {
       const [reading, writing] = [await open(), await open()]
       const ids = Array.from({ length: 30 }, (_, n) => `b${n}`)

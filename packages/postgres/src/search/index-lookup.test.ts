@@ -3,7 +3,7 @@ import { writableText, type Condition, type IndexEntry, type PutEntry, type Sear
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { representative } from '../../../../test/effort.js'
 import { answerOf } from '../../../core/test/storage-answers.js'
-import { testDatabase, type TestSchema } from '../../test/test-database.js'
+import { testDatabase, UNHURRIED, type TestSchema } from '../../test/test-database.js'
 import { connectionsOf } from '../database/connections.js'
 import { databaseOver, type Database } from '../database/database.js'
 import { openPostgres } from '../index.js'
@@ -79,14 +79,14 @@ describe.each([1_000, 10, -1])('where %d resources are few', (few) => {
   const memory = memoryStorage([], clock)
   beforeAll(async () => {
     schema = await database.schema()
-    const { storage } = await openPostgres(schema.pool(), { allowLossyCommits: true, ...clock })
+    const { storage } = await openPostgres(schema.pool(), { ...UNHURRIED, ...clock })
     for (const [time, half] of [CONTENT.slice(0, 48), [...CONTENT.slice(48), ...OWNERS]].entries()) {
       at = time
       for (const one of [storage, memory]) await one.write(half)
     }
     await storage.close()
     const pool = schema.pool()
-    db = databaseOver(pool, connectionsOf(pool, { connectTimeoutMs: 60_000, statementTimeoutMs: 60_000, allowLossyCommits: true }))
+    db = databaseOver(pool, connectionsOf(pool, UNHURRIED))
   })
   afterAll(async () => {
     await db.close()
@@ -111,8 +111,8 @@ describe.each([1_000, 10, -1])('where %d resources are few', (few) => {
 it('an entry of a resource is looked up by the key of the resource, also with statistics of before a load', async () => {
   const schema = await database.schema()
   const pool = schema.pool()
-  const { storage } = await openPostgres(pool, { allowLossyCommits: true })
-  const db = databaseOver(pool, connectionsOf(pool, { connectTimeoutMs: 60_000, statementTimeoutMs: 60_000, allowLossyCommits: true }))
+  const { storage } = await openPostgres(pool, UNHURRIED)
+  const db = databaseOver(pool, connectionsOf(pool, UNHURRIED))
   await db.rows(sql`INSERT INTO fhir_entry (type, id, param, n, value) SELECT 'Patient', id::text, param, 0, 'x'
     FROM generate_series(1, 2000) AS id, unnest(ARRAY['a', 'b', 'c', 'd', 'e']) AS param`)
   await db.rows(sql`ANALYZE fhir_entry`)

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { rounds } from '../../../../test/effort.js'
 import { query, scan, step, type Step } from '../../../core/test/random-queries.js'
 import { answerOf, entryOf, historyOf, scanOf, versionsOf } from '../../../core/test/storage-answers.js'
-import { testDatabase, type TestSchema } from '../../test/test-database.js'
+import { testDatabase, UNHURRIED, type TestSchema } from '../../test/test-database.js'
 import { connectionsOf } from '../database/connections.js'
 import { databaseOver } from '../database/database.js'
 import { openPostgres } from '../index.js'
@@ -29,7 +29,7 @@ describe('PostgreSQL, SQLite and memory', () => {
   it('give the same pages and histories, byte for byte, and the same counts', async () => {
     let at = 0
     const clock = { now: () => new Date(at) }
-    const postgres = await openPostgres(schema.pool(), { ...clock, allowLossyCommits: true })
+    const postgres = await openPostgres(schema.pool(), { ...UNHURRIED, ...clock })
     const inSets = throughSets(schema)
     const storages = [postgres.storage, sqliteStorage(new DatabaseSync(':memory:'), clock), memoryStorage([], clock)]
     // Resources stay from run to run: versions and deletions add up.
@@ -62,7 +62,7 @@ describe('PostgreSQL, SQLite and memory', () => {
 /** The same resources, searched as if there were never few, and scanned as if there were always many. */
 function throughSets(schema: TestSchema): Pick<Storage, 'search' | 'count' | 'scan' | 'close'> {
   const pool = schema.pool()
-  const db = databaseOver(pool, connectionsOf(pool, { connectTimeoutMs: 5_000, statementTimeoutMs: 5_000, allowLossyCommits: true }))
+  const db = databaseOver(pool, connectionsOf(pool, UNHURRIED))
   return {
     search: (asked) => searchPage(db, asked, { few: -1 }),
     count: (asked) => countMatches(db, asked, -1),

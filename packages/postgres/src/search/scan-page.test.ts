@@ -3,7 +3,7 @@ import { scanResources, writableText, type Condition, type IndexEntry, type PutE
 import { isObject } from 'fhir-ops/internal/json'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { scanOf } from '../../../core/test/storage-answers.js'
-import { testDatabase, type TestSchema } from '../../test/test-database.js'
+import { testDatabase, UNHURRIED, type TestSchema } from '../../test/test-database.js'
 import { connectionsOf } from '../database/connections.js'
 import { databaseOver, type Database } from '../database/database.js'
 import { sql } from '../database/sql.js'
@@ -61,11 +61,11 @@ const memory = memoryStorage([], clock)
 
 beforeAll(async () => {
   schema = await database.schema()
-  const opened = await openPostgres(schema.pool(), { allowLossyCommits: true, ...clock })
+  const opened = await openPostgres(schema.pool(), { ...UNHURRIED, ...clock })
   for (const storage of [opened.storage, memory]) await storage.write(CONTENT)
   await opened.close()
   const pool = schema.pool()
-  db = databaseOver(pool, connectionsOf(pool, { connectTimeoutMs: 60_000, statementTimeoutMs: 60_000, allowLossyCommits: true }))
+  db = databaseOver(pool, connectionsOf(pool, UNHURRIED))
 })
 
 afterAll(async () => {

@@ -1,6 +1,6 @@
 import { writableText, type SearchQuery } from 'fhir-ops/storage'
 import { afterAll, expect, it } from 'vitest'
-import { testDatabase } from '../../test/test-database.js'
+import { testDatabase, UNHURRIED } from '../../test/test-database.js'
 import { connectionsOf } from '../database/connections.js'
 import { databaseOver } from '../database/database.js'
 import { openPostgres } from '../index.js'
@@ -11,7 +11,7 @@ afterAll(() => database.remove())
 
 it('a page of large resources ends early, and the next one goes on behind it', async () => {
   const schema = await database.schema()
-  const { storage } = await openPostgres(schema.pool(), { allowLossyCommits: true })
+  const { storage } = await openPostgres(schema.pool(), UNHURRIED)
   const data = 'x'.repeat(3 * 1024 * 1024)
   for (const id of ['a', 'b', 'c', 'd', 'e']) {
     await storage.write([
@@ -30,7 +30,7 @@ it('a page of large resources ends early, and the next one goes on behind it', a
 
 it('a text that is longer than an index can hold is found by all of it, and only by that', async () => {
   const schema = await database.schema()
-  const { storage } = await openPostgres(schema.pool(), { allowLossyCommits: true })
+  const { storage } = await openPostgres(schema.pool(), UNHURRIED)
   const long = `${'🙂'.repeat(300)}${'é'.repeat(3_000)}`
   const texts = { whole: `${long}a`, other: `${long}b`, beginning: long.slice(0, 400), short: 'a' }
   for (const [id, value] of Object.entries(texts)) {
@@ -70,7 +70,7 @@ it.each([
   ['too many to be sorted', 130],
 ])('pages begin where the matches do, be they far off and %s', async (_, matching) => {
   const schema = await database.schema()
-  const [opened, pool] = [await openPostgres(schema.pool(), { allowLossyCommits: true }), schema.pool()]
+  const [opened, pool] = [await openPostgres(schema.pool(), UNHURRIED), schema.pool()]
   const ids = Array.from({ length: 150 }, (_value, n) => `b${100 + n}`)
   const expected = ids.slice(-matching)
   const text = (id: string): string => writableText('Basic', id, { resourceType: 'Basic' })
@@ -79,7 +79,7 @@ it.each([
     { param: 'date', low: n },
   ]
   await opened.storage.write(ids.map((id, n) => ({ op: 'put', type: 'Basic', id, text: text(id), entries: entriesOf(id, n) })))
-  const db = databaseOver(pool, connectionsOf(pool, { connectTimeoutMs: 60_000, statementTimeoutMs: 60_000, allowLossyCommits: true }))
+  const db = databaseOver(pool, connectionsOf(pool, UNHURRIED))
   const found: SearchQuery = { type: 'Basic', where: { kind: 'entry', param: 'code', all: [{ field: 'value', op: 'eq', operand: 'a' }] } }
   for (const sort of [
     [],

@@ -10,7 +10,7 @@ const ORACLE = process.env['FHIR_OPS_TERMINOLOGY_ORACLE']
 
 test.runIf(ORACLE !== undefined)("HL7's Java classes for terminology are asked anew", () => refreshFacts(ORACLE ?? '', cases()))
 
-test("terminology is answered as by HL7's Java classes, but for what has been decided", { timeout: 120_000 }, async () => {
+test("terminology is answered as by HL7's Java classes, but for what has been decided", async () => {
   const facts = knownFacts()
   const decided = decisions()
   const found = new Map<string, string>()
