@@ -428,3 +428,9 @@ describe('definitions', () => {
     expect(JSON.stringify(await generateSnapshot(plain, { url: `${SD}Observation` }))).toBe(text)
   })
 })
+
+test.each(['constructor', 'hasOwnProperty', 'toString', '__proto__'])('a member called %s is one like others', async (name) => {
+  const element: unknown = JSON.parse(`{"id":"Observation.status","path":"Observation.status","${name}":"x"}`)
+  const found = elementsOf(await made([isObject(element) ? element : {}])).find(({ path }) => path === 'Observation.status') ?? {}
+  expect(Object.getOwnPropertyDescriptor(found, name)?.value).toBe('x')
+})

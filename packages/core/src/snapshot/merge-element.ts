@@ -7,16 +7,17 @@ import { TYPE_URL } from '../text/index.js'
  * @param url The `source` of its constraints that state none; if `undefined`, they stay without one.
  */
 export function mergedElement(base: JsonObject, own: JsonObject, url?: string): JsonObject {
-  const merged: Record<string, unknown> = { ...base }
+  const merged = new Map(Object.entries(base))
   for (const [name, value] of Object.entries(own)) {
     if (OWN.has(name) || (name === 'isModifier' && base[name] === true)) continue
-    const union = UNIONS[name]
-    if (name === 'slicing' && isObject(merged[name]) && isObject(value)) merged[name] = { ...merged[name], ...value }
-    else merged[name] = TEXTS.has(name) ? textOf(merged[name], value) : union === undefined ? value : union(base, own)
+    const known = merged.get(name)
+    const union = UNIONS.get(name)
+    if (name === 'slicing' && isObject(known) && isObject(value)) merged.set(name, { ...known, ...value })
+    else merged.set(name, TEXTS.has(name) ? textOf(known, value) : union === undefined ? value : union(base, own))
     if (VALUE.test(name)) dropOthers(merged, name)
   }
-  if (own['constraint'] !== undefined) merged['constraint'] = constraintsOf(base, own, url)
-  return merged
+  if (own['constraint'] !== undefined) merged.set('constraint', constraintsOf(base, own, url))
+  return Object.fromEntries(merged)
 }
 
 /** Members that follow from the element's position. Like these, `isModifier: true` of the base cannot be overridden. */
@@ -34,23 +35,24 @@ function textOf(base: unknown, own: unknown): unknown {
 /** Members that are choices: one replaces another with the same stem. */
 const VALUE = /^(?:fixed|pattern|minValue|maxValue|defaultValue)[A-Z]/
 
-function dropOthers(merged: Record<string, unknown>, name: string): void {
+function dropOthers(merged: Map<string, unknown>, name: string): void {
   const stem = /^(?:fixed|pattern|minValue|maxValue|defaultValue)/.exec(name)?.[0] ?? name
-  for (const other of Object.keys(merged)) if (other !== name && other.startsWith(stem) && VALUE.test(other)) delete merged[other]
+  for (const other of merged.keys()) if (other !== name && other.startsWith(stem) && VALUE.test(other)) merged.delete(other)
 }
 
 type Union = (base: JsonObject, own: JsonObject) => readonly unknown[]
 
 /** Lists to which a differential adds items. */
-const UNIONS: Readonly<Record<string, Union>> = {
-  alias: (base, own) => plainUnion(base, own, 'alias'),
-  condition: (base, own) => plainUnion(base, own, 'condition'),
-  representation: (base, own) => plainUnion(base, own, 'representation'),
-  code: (base, own) => keyedUnion(base, own, { name: 'code', keyOf: (item) => `${stringAt(item, 'system')}|${stringAt(item, 'code')}` }),
-  mapping: (base, own) =>
-    keyedUnion(base, own, { name: 'mapping', keyOf: (item) => `${stringAt(item, 'identity')}|${stringAt(item, 'map')}` }),
-  extension: (base, own) => keyedUnion(base, own, { name: 'extension', keyOf: extensionKey }),
-  example: (base, own) => keyedUnion(base, own, { name: 'example', keyOf: (item) => stringAt(item, 'label') ?? '' }),
+const UNIONS: ReadonlyMap<string, Union> = new Map<string, Union>([
+  ...['alias', 'condition', 'representation'].map((name): [string, Union] => [name, (base, own) => plainUnion(base, own, name)]),
+  ['code', keyed('code', (item) => `${stringAt(item, 'system')}|${stringAt(item, 'code')}`)],
+  ['mapping', keyed('mapping', (item) => `${stringAt(item, 'identity')}|${stringAt(item, 'map')}`)],
+  ['extension', keyed('extension', extensionKey)],
+  ['example', keyed('example', (item) => stringAt(item, 'label') ?? '')],
+])
+
+function keyed(name: string, keyOf: Keyed['keyOf']): Union {
+  return (base, own) => keyedUnion(base, own, { name, keyOf })
 }
 
 /** Extensions that may occur several times; any other extension occurs once. */

@@ -26,6 +26,10 @@ export const DECIDED: readonly ProbeDecision[] = [
     why: `[maxLength](${R4}/elementdefinition-definitions.html#ElementDefinition.maxLength) counts the characters of texts.`,
   },
   {
+    probes: /(lim\/maxLengthEmoji|len\/emoji2?|maxLength\/"\u{1F44D}+")$/u,
+    why: `[maxLength](${R4}/elementdefinition-definitions.html#ElementDefinition.maxLength) is a number of characters; theirs counts those of the supplementary planes twice.`,
+  },
+  {
     probes: /(vs\/f\/(exBad|myfOp|exprBoth|exprCql|exprBad)$|rule\/filters: )/,
     why: `[filter](${R4}/valueset-definitions.html#ValueSet.compose.include.filter): a property, an operator and a value that the code system defines; \`exists\` takes true or false, and an expression is one of FHIRPath that can be read.`,
   },

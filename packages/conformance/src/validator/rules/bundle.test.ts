@@ -17,6 +17,9 @@ const bundle = (type: string, entry: readonly JsonObject[], members: JsonObject 
   entry,
   ...members,
 })
+const narrative = (content: string): JsonObject => ({
+  text: { status: 'generated', div: `<div xmlns="http://www.w3.org/1999/xhtml">${content}</div>` },
+})
 const composition = (members: JsonObject): JsonObject => ({
   resourceType: 'Composition',
   id: 'c',
@@ -120,6 +123,13 @@ describe('the answer to a search', () => {
   test.each<[string, JsonObject, readonly string[]]>([
     ['says what was searched', bundle('searchset', [at(patient('a'), match)]), ['warning bundle-search Bundle']],
     ['has matches of the type', bundle('searchset', [at(observation, match)], self), ['error bundle-search Bundle.entry[0].resource']],
+    ...['?_type=Patient%2COrganization', '?_count=1&_type=Patient,Organization', 'Patient/_search'].map(
+      (search): [string, JsonObject, readonly string[]] => [
+        `has matches of the types in ${search}`,
+        bundle('searchset', [at(patient('a'), match), at(observation, match)], { link: [{ relation: 'self', url: `${HOST}${search}` }] }),
+        ['error bundle-search Bundle.entry[1].resource'],
+      ],
+    ),
     ['may include other types', bundle('searchset', [at(observation, { search: { mode: 'include' } })], self), []],
     [
       'has matches with ids',
@@ -248,6 +258,18 @@ describe('the entries of a document or message', () => {
       ],
     ],
     ['have to do with the document', document(at(composition({})), at(patient('a'))), ['error bundle-entry-unreachable Bundle.entry[1]']],
+    ...['href="Binary/b"', "href='Binary/b'", 'href = "Binary/b"', 'href="Binary&#47;b"'].map(
+      (link): [string, JsonObject, readonly string[]] => [
+        `may be linked in a narrative: ${link}`,
+        document(at(composition(narrative(`<a ${link}>b</a>`))), at({ resourceType: 'Binary', id: 'b', contentType: 'text/plain' })),
+        [],
+      ],
+    ),
+    [
+      'are not linked by the text of a narrative',
+      document(at(composition(narrative('<p>href="Binary/b"</p>'))), at({ resourceType: 'Binary', id: 'b', contentType: 'text/plain' })),
+      ['error bundle-entry-unreachable Bundle.entry[1]'],
+    ],
     [
       'should not only lead to the document',
       document(at(composition({})), at({ resourceType: 'Basic', id: 'b', code: { text: 'x' }, subject: { reference: 'Composition/c' } })),

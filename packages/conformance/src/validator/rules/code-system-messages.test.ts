@@ -316,6 +316,29 @@ add(
   cs({ url: 'http://a.org/csv', valueSet: v.url }),
   [v],
 )
+v = VS({
+  expansion: {
+    timestamp: '2020-01-01T00:00:00Z',
+    contains: [{ system: 'http://a.org/csv', code: 'a', contains: ['b', 'c'].map((code) => ({ system: 'http://a.org/csv', code })) }],
+  },
+})
+add(
+  'vs with a hierarchical expansion',
+  [],
+  cs({
+    url: 'http://a.org/csv',
+    valueSet: v.url,
+    hierarchyMeaning: 'is-a',
+    concept: [{ code: 'a', concept: [{ code: 'b' }, { code: 'c' }] }],
+  }),
+  [v],
+)
+add(
+  'vs with a hierarchical expansion of other codes: CodeSystem_CS_VS_Exp_Mismatch',
+  ['error|business-rule code-system-value-set CodeSystem'],
+  cs({ url: 'http://a.org/csv', valueSet: v.url, concept: [{ code: 'a' }, { code: 'b' }] }),
+  [v],
+)
 v = VS({ compose: { include: [{ system: 'http://a.org/csv', concept: [{ code: 'a' }] }] } })
 add(
   'vs details: CodeSystem_CS_VS_IncludeDetails',

@@ -245,6 +245,17 @@ describe('a measure', () => {
     ])
   })
 
+  test.each([['A & B'], ['C > D'], ["E's"], ['F']])(
+    'may name definitions of ELM in XML, however they are written there: %s',
+    async (name) => {
+      const xml =
+        "<library xmlns='urn:hl7-org:elm:r1'><statements><def name=\"A &#38; B\"/><def name='C > D'/>" +
+        `<def accessLevel='Public' name="E's"/><def\n name = "F"/></statements></library>`
+      const inXml = { ...library, content: [{ contentType: 'application/elm+xml', data: btoa(xml) }] }
+      expect(await findingsOf(using(`Lib."${name}"`), [inXml], KINDS)).toEqual([])
+    },
+  )
+
   test('is not checked against a library that is not known', async () => {
     expect(await findingsOf(using('Other.Define'), [], KINDS)).toEqual(['information measure-library-unknown Measure'])
   })

@@ -28,6 +28,11 @@ const within = (name: string, years: number): JsonObject => ({
 })
 const multiple = (members: JsonObject): JsonObject => ({ path: 'Patient.multipleBirth[x]', ...members })
 const name = (members: JsonObject): JsonObject => ({ path: 'Patient.name.family', ...members })
+const deceased = {
+  path: 'Patient.deceased[x]',
+  minValueDateTime: '2016-12-31T23:59:59Z',
+  maxValueDateTime: '2017-01-01T00:00:00Z',
+}
 const photo = (valueDecimal: number): JsonObject => ({ path: 'Patient.photo', extension: [{ url: `${BASE}maxSize`, valueDecimal }] })
 const alternative = { path: 'Patient.active', extension: [{ url: `${R5_ELEMENT}valueAlternatives`, valueCanonical: ABSENT }] }
 const needed = { path: 'Patient.active', extension: [{ url: `${R5_ELEMENT}mustHaveValue`, valueBoolean: true }] }
@@ -118,6 +123,25 @@ const CASES: readonly (readonly [string, JsonObject, JsonObject, readonly string
     ['error value-limit Patient.multipleBirth.ofType(integer)'],
   ],
   ['an integer at the least', multiple({ minValueInteger: 2 }), { multipleBirthInteger: 2 }, []],
+  [
+    'a text at the most, of characters that JavaScript counts twice',
+    name({ maxLength: 2 }),
+    { name: [{ family: '\u{20BB7}\u{1F600}' }] },
+    [],
+  ],
+  [
+    'a text of too many such',
+    name({ maxLength: 1 }),
+    { name: [{ family: '\u{20BB7}\u{1F600}' }] },
+    ['error value-limit Patient.name[0].family'],
+  ],
+  ['a leap second within the limits', deceased, { deceasedDateTime: '2016-12-31T23:59:60Z' }, []],
+  [
+    'a leap second after the most',
+    deceased,
+    { deceasedDateTime: '2017-12-31T23:59:60Z' },
+    ['error value-limit Patient.deceased.ofType(dateTime)'],
+  ],
   ['a text of the form', name({ extension: [{ url: `${BASE}regex`, valueString: '[A-Z]+' }] }), { name: [{ family: 'X' }] }, []],
   [
     'a text of another form',

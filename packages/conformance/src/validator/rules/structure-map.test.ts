@@ -381,3 +381,6 @@ add(
   map([group([plain('address')])], { import: [LIBRARY.url] }),
   [LIBRARY],
 )
+
+for (const name of ['constructor', 'toString', '__proto__'])
+  add(`has a transform with the name of a member that every object has: ${name}`, [], transform(name, V('d')))

@@ -223,3 +223,18 @@ it('a supplement with very many concepts is looked through once, and lets other 
   ])
   expect(await asked()).toContain('New')
 })
+
+it('a supplement may have more children of one concept than a function takes', async () => {
+  const children = Array.from({ length: 150_000 }, (_, index) => ({ code: `c${index}` }))
+  const concept = [{ code: 'root', concept: [...children, { code: 'a', designation: [{ value: 'Also' }] }] }]
+  const supplement = {
+    resourceType: 'CodeSystem',
+    url: SUPPLEMENT,
+    status: 'active',
+    content: 'supplement',
+    supplements: cs('own'),
+    concept,
+  }
+  const { designations } = await lookup(forRequest(ctx, { resources: [supplement] }), { system: cs('own'), code: 'a', useSupplement })
+  expect(designations).toMatchObject([{ value: 'Also' }])
+})

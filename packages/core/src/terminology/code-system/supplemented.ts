@@ -110,7 +110,7 @@ export function* addedBy(provider: CodeSystemProvider, { canonical, resource }: 
     if (++seen % PIECE === 0) yield
     const place = provider.find(stringAt(concept, 'code') ?? '')
     if (place !== undefined) add(added, place, sourceOf(concept))
-    open.push(...objectsAt(concept, 'concept'))
+    for (const inner of objectsAt(concept, 'concept')) open.push(inner)
   }
   return added
 }

@@ -5,6 +5,8 @@ import { textOf, childrenOf } from '../../run/nodes.js'
 import type { JsonPath } from '../../run/patch.js'
 import type { BundleEntry, BundleIndex } from '../../run/indexes.js'
 import type { Run } from '../../run/run.js'
+import { unescaped } from '../narrative/allowed-markup.js'
+import { emptyToken, readToken } from '../narrative/xhtml-tokens.js'
 import { defineFinding, type FindingDefinition, type Finding } from '../../run/finding.js'
 
 /** The Bundle that its rules check, and what they share. */
@@ -50,11 +52,26 @@ export function linksIn(run: Run, { resource }: BundleEntry, { byFullUrl }: Bund
   function collectText(text: string): void {
     const name = path.at(-1)
     if (name === 'reference' && path.length > 1) links.push({ target: text, path: path.slice(0, -1), isReference: true })
-    else if (name === 'div')
-      for (const [, target = ''] of text.matchAll(/(?:href|src)="([^"]{1,2000})"/g))
-        links.push({ target, path: [...path], isReference: false })
+    else if (name === 'div') for (const target of linksOfNarrative(text)) links.push({ target, path: [...path], isReference: false })
     else if (byFullUrl.has(withoutFragment(text))) links.push({ target: text, path: [...path], isReference: false })
   }
+}
+
+/** Longer links embed data. */
+const LONGEST_LINK = 2_000
+
+/** The links of a narrative, as far as it can be read. */
+function linksOfNarrative(xhtml: string): readonly string[] {
+  const links: string[] = []
+  if (!/href|src/.test(xhtml)) return links
+  const token = emptyToken()
+  while (token.end < xhtml.length) {
+    readToken(token, xhtml, token.end)
+    if (token.kind !== 'open') continue
+    for (const { name, value } of token.attributes)
+      if ((name === 'href' || name === 'src') && value !== '' && value.length <= LONGEST_LINK) links.push(unescaped(value))
+  }
+  return links
 }
 
 const RESTFUL = /^(https?:\/\/.+\/)[A-Z][A-Za-z]{1,63}\/[A-Za-z0-9\-.]{1,64}$/

@@ -43,13 +43,12 @@ function selfLink({ run, bundle }: BundleCheck): string | undefined {
   return link && textOf(link, 'url')
 }
 
-/** The searched types: the last part of the path, or else `_type`. */
+/** The searched types: the last part of the path, before the `_search` of a POST, or else `_type`. */
 function typesOf(url: string, isType: (name: string) => boolean): readonly string[] {
-  const [path = '', query = ''] = url.split('?', 2)
+  const [address = '', query = ''] = url.split('?', 2)
+  const path = address.replace(/\/_search$/, '')
   const last = path.slice(path.lastIndexOf('/') + 1)
-  if (isType(last)) return [last]
-  const parameter = query.split('&').find((part) => part.startsWith('_type='))
-  return parameter === undefined ? [] : parameter.slice('_type='.length).split(',')
+  return isType(last) ? [last] : (new URLSearchParams(query).get('_type')?.split(',') ?? [])
 }
 
 function modeOf({ entry }: BundleEntry): string | undefined {

@@ -5,7 +5,7 @@ import type { CodeSystemProvider } from '../../../terminology/index.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import type { Run } from '../../run/run.js'
-import { CODE_SYSTEM_PROPERTY, type DeclaredProperty } from './code-system-properties.js'
+import { conceptsOf, CODE_SYSTEM_PROPERTY, type DeclaredProperty } from './code-system-properties.js'
 
 /** A code that is defined twice, or a property that names a code that does not exist. */
 export const CODE_SYSTEM_CODE: FindingDefinition = defineFinding(
@@ -76,11 +76,9 @@ function displaysOf(system: FhirNode, base: JsonObject | undefined): ReadonlyMap
   const displays = new Map<string, string>()
   if (base === undefined || textOf(system, 'content') !== 'supplement' || textOf(system, 'language') !== stringAt(base, 'language'))
     return displays
-  const open = [...objectsAt(base, 'concept')]
-  for (const concept of open) {
+  for (const concept of conceptsOf(base)) {
     const [code, display] = [stringAt(concept, 'code'), stringAt(concept, 'display')]
     if (code !== undefined && display !== undefined) displays.set(code, display)
-    open.push(...objectsAt(concept, 'concept'))
   }
   return displays
 }

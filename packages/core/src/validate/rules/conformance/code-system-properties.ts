@@ -128,7 +128,7 @@ function valueSetIn(check: PropertyCheck, found: JsonObject, name: string): stri
   const { uri = '' } = check
   const declaration = objectsAt(found, 'property').find((one) => one['uri'] === uri)
   if (declaration !== undefined) return valueSetOf(declaration)
-  const concept = conceptIn(found, name)
+  const concept = conceptsOf(found).find((one) => one['code'] === name)
   if (concept === undefined && !(uri.startsWith(HL7) && (STANDARD.has(name) || OTHERS.has(name))))
     say(
       check,
@@ -143,14 +143,11 @@ function valueSetIn(check: PropertyCheck, found: JsonObject, name: string): stri
   return typeof canonical === 'string' ? canonical : undefined
 }
 
-/** A concept by its code, at any level. */
-function conceptIn(system: JsonObject, code: string): JsonObject | undefined {
-  const open = [...objectsAt(system, 'concept')]
-  for (const concept of open) {
-    if (concept['code'] === code) return concept
-    open.push(...objectsAt(concept, 'concept'))
-  }
-  return undefined
+/** The concepts of all levels of a CodeSystem. */
+export function conceptsOf(system: JsonObject): readonly JsonObject[] {
+  const concepts = [...objectsAt(system, 'concept')]
+  for (const concept of concepts) for (const inner of objectsAt(concept, 'concept')) concepts.push(inner)
+  return concepts
 }
 
 function valueSetOf(property: JsonObject): string | undefined {

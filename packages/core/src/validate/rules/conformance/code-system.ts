@@ -240,6 +240,13 @@ function allCodesProblem(valueSet: JsonObject, url: string | undefined, count: n
   if (stringAt(include, 'system') !== url) return `includes another code system, ${stringAt(include, 'system') ?? 'none'}`
   if (['valueSet', 'concept', 'filter'].some((name) => include[name] !== undefined)) return 'does not include the whole code system'
   const expansion = objectAt(valueSet, 'expansion')
-  const listed = objectsAt(expansion, 'contains').length
+  const listed = codesIn(expansion)
   return expansion === undefined || listed === count ? undefined : `has an expansion of ${listed} codes, but there are ${count}`
+}
+
+/** Number of codes in an expansion, which may be hierarchical and then has a code under each of its parents. */
+function codesIn(expansion: JsonObject | undefined): number {
+  const contained = [...objectsAt(expansion, 'contains')]
+  for (const one of contained) for (const inner of objectsAt(one, 'contains')) contained.push(inner)
+  return new Set(contained.flatMap((one) => stringAt(one, 'code') ?? [])).size
 }

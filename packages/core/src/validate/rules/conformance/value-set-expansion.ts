@@ -38,7 +38,7 @@ export async function checkExpansion(run: Run, valueSet: FhirNode, expansion: Fh
     await run.scheduler.turn()
     const [system, version, code] = ['system', 'version', 'code'].map((name) => textOf(one, name))
     if (system !== undefined && code !== undefined) contained.push({ system, version, code })
-    open.push(...childrenOf(run, one, 'contains'))
+    for (const inner of childrenOf(run, one, 'contains')) open.push(inner)
   }
   checkTotal(run, expansion, count)
   checkSystems(run, expansion, { contained, parameters })

@@ -1,6 +1,8 @@
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, stringAt, type JsonObject, objectAt, objectsAt } from '../../../json/index.js'
+import { unescaped } from '../narrative/allowed-markup.js'
+import { emptyToken, readToken } from '../narrative/xhtml-tokens.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run, ResourceRule } from '../../run/run.js'
@@ -187,34 +189,36 @@ const NAMESPACE = 'urn:hl7-org:elm:r1'
 
 /** Reads only the root and the names of definitions, so no entity is resolved. */
 function fromXml(text: string): ElmOfLibrary {
-  const root = rootTag(text)
-  if (root === undefined) return { kind: 'unreadable', reason: 'its ELM is not XML' }
-  if (!/^(?:\w+:)?library\s/.test(root) || !root.includes(`"${NAMESPACE}"`))
+  const place = rootPlace(text)
+  if (place === undefined) return { kind: 'unreadable', reason: 'its ELM is not XML' }
+  const root = emptyToken()
+  readToken(root, text, place)
+  if (root.kind !== 'open' || !/^(?:\w+:)?library$/.test(root.name) || root.attributes.every(({ value }) => value !== NAMESPACE))
     return { kind: 'unreadable', reason: `its ELM is not a library of ${NAMESPACE}` }
   const start = text.indexOf('<statements')
-  const statements = start < 0 ? '' : text.slice(start, Math.max(start, text.lastIndexOf('</statements>')))
-  const names = tagsIn(statements, '<def ').flatMap((tag) => /\bname="([^"]*)"/.exec(tag)?.[1] ?? [])
-  return { kind: 'definitions', names: new Set(names.map(unescaped)) }
+  return { kind: 'definitions', names: namesIn(start < 0 ? '' : text.slice(start, Math.max(start, text.lastIndexOf('</statements>')))) }
 }
 
-/** The first tag that is not a declaration or comment, without its brackets. */
-function rootTag(text: string): string | undefined {
+/** The index of the first tag that is not a declaration or comment. */
+function rootPlace(text: string): number | undefined {
   for (let at = text.indexOf('<'); at >= 0;) {
     const isComment = text.startsWith('<!--', at)
     const end = text.indexOf(isComment ? '-->' : '>', at)
     if (end < 0) return undefined
-    if (text[at + 1] !== '?' && text[at + 1] !== '!') return text.slice(at + 1, end)
+    if (text[at + 1] !== '?' && text[at + 1] !== '!') return at
     at = text.indexOf('<', end)
   }
   return undefined
 }
 
-function tagsIn(text: string, start: string): readonly string[] {
-  const tags: string[] = []
-  for (let at = text.indexOf(start); at >= 0; at = text.indexOf(start, at + 1)) tags.push(text.slice(at, text.indexOf('>', at)))
-  return tags
-}
-
-function unescaped(text: string): string {
-  return text.replaceAll('&quot;', '"').replaceAll('&apos;', "'").replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&')
+/** The names of the definitions in statements. */
+function namesIn(statements: string): ReadonlySet<string> {
+  const names = new Set<string>()
+  const token = emptyToken()
+  for (let at = statements.indexOf('<def'); at >= 0; at = statements.indexOf('<def', at + 1)) {
+    readToken(token, statements, at)
+    const name = token.kind === 'open' && token.name === 'def' ? token.attributes.find((one) => one.name === 'name') : undefined
+    if (name !== undefined) names.add(unescaped(name.value))
+  }
+  return names
 }

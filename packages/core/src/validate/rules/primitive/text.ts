@@ -101,10 +101,15 @@ export function markdownProblem(text: string): PrimitiveProblem | undefined {
 }
 
 function textProblem(text: string): PrimitiveProblem | undefined {
-  if (text.length > MAX_STRING)
+  if (text.length > MAX_STRING && charactersIn(text) > MAX_STRING)
     return { finding: PRIMITIVE_TOO_LONG, text: `The text is longer than the maximum of ${MAX_STRING} characters.` }
   if (isVisible(text.charCodeAt(0)) && isPlainText(text)) return undefined
   return text.trim() === '' ? BLANK : characterProblem(text)
+}
+
+/** Number of characters in a text. JavaScript counts those of the supplementary planes twice. */
+export function charactersIn(text: string): number {
+  return text.length - (text.match(/[\u{10000}-\u{10FFFF}]/gu)?.length ?? 0)
 }
 
 /** code: no white space around it, and single spaces inside. */

@@ -6,6 +6,7 @@ import { measureOf } from '../../../ucum/index.js'
 import { extensionValues } from '../../profile/value-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, numberTextOf } from '../../run/nodes.js'
+import { charactersIn } from '../primitive/text.js'
 import { base64Length } from '../primitive/number-and-bytes.js'
 import { referenceOf } from '../reference/resolve-locally.js'
 import { isConcrete } from '../structure/resource-type.js'
@@ -129,8 +130,9 @@ interface Range {
 }
 
 function lengthProblem(text: string, { min, max }: Range): string | undefined {
-  if (typeof max === 'number' && text.length > max) return `The answer has ${text.length} characters, but the maximum length is ${max}.`
-  if (typeof min === 'number' && text.length < min) return `The answer has ${text.length} characters, but the minimum length is ${min}.`
+  const length = charactersIn(text)
+  if (typeof max === 'number' && length > max) return `The answer has ${length} characters, but the maximum length is ${max}.`
+  if (typeof min === 'number' && length < min) return `The answer has ${length} characters, but the minimum length is ${min}.`
   return undefined
 }
 

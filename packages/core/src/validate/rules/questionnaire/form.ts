@@ -105,7 +105,7 @@ function readItems(holder: JsonObject, parent: FormItem | undefined, byLinkId: M
       parent,
     }
     if (!byLinkId.has(item.linkId)) byLinkId.set(item.linkId, item)
-    items.push(...readItems(json, item, byLinkId))
+    for (const inner of readItems(json, item, byLinkId)) items.push(inner)
     return item
   })
 }

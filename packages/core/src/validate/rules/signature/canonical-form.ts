@@ -69,8 +69,10 @@ function canonicalXml(run: Run, resource: FhirNode, omitted: readonly string[]):
     const content: string[] = []
     for (const slot of node.type.members.values()) {
       if (left.includes(slot.jsonName)) continue
-      if (isAttribute(node, slot)) attributes.push(...childrenIn(node, slot).map((child) => [slot.jsonName, valueText(child)] as const))
-      else content.push(...childrenIn(node, slot).map((child) => member(slot.jsonName, child)))
+      for (const child of childrenIn(node, slot)) {
+        if (isAttribute(node, slot)) attributes.push([slot.jsonName, valueText(child)])
+        else content.push(member(slot.jsonName, child))
+      }
     }
     if (node.type.kind === 'primitive' && node.value !== undefined) attributes.push(['value', valueText(node)])
     return canonicalTag(name, attributes, content.join(''))

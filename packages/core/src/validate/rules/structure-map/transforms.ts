@@ -26,39 +26,43 @@ export const MAP_TRANSFORM: FindingDefinition = defineFinding(
  *
  * @see https://hl7.org/fhir/R4/valueset-map-transform.html
  */
-const COUNTS: Readonly<Record<string, readonly [number, number]>> = {
-  create: [0, 1],
-  copy: [0, 1],
-  truncate: [2, 2],
-  escape: [2, 3],
-  cast: [1, 2],
-  append: [1, Number.POSITIVE_INFINITY],
-  translate: [2, 3],
-  reference: [1, 1],
-  uuid: [0, 0],
-  pointer: [1, 1],
-  evaluate: [1, 2],
-  cc: [1, 3],
-  c: [2, 3],
-  qty: [1, 4],
-  id: [2, 3],
-  cp: [1, 2],
-}
+const COUNTS: ReadonlyMap<string, readonly [number, number]> = new Map(
+  Object.entries({
+    create: [0, 1],
+    copy: [0, 1],
+    truncate: [2, 2],
+    escape: [2, 3],
+    cast: [1, 2],
+    append: [1, Number.POSITIVE_INFINITY],
+    translate: [2, 3],
+    reference: [1, 1],
+    uuid: [0, 0],
+    pointer: [1, 1],
+    evaluate: [1, 2],
+    cc: [1, 3],
+    c: [2, 3],
+    qty: [1, 4],
+    id: [2, 3],
+    cp: [1, 2],
+  } satisfies Record<string, readonly [number, number]>),
+)
 
 /** The types of the results of transforms, unless they depend on the parameters. */
-const MADE: Readonly<Record<string, string>> = {
-  truncate: 'string',
-  escape: 'string',
-  append: 'string',
-  reference: 'string',
-  uuid: 'string',
-  pointer: 'string',
-  cc: 'CodeableConcept',
-  c: 'Coding',
-  qty: 'Quantity',
-  id: 'Identifier',
-  cp: 'ContactPoint',
-}
+const MADE: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    truncate: 'string',
+    escape: 'string',
+    append: 'string',
+    reference: 'string',
+    uuid: 'string',
+    pointer: 'string',
+    cc: 'CodeableConcept',
+    c: 'Coding',
+    qty: 'Quantity',
+    id: 'Identifier',
+    cp: 'ContactPoint',
+  }),
+)
 
 /** The possible results of `translate`. */
 const OUTPUTS: readonly unknown[] = ['code', 'system', 'display', 'Coding', 'CodeableConcept']
@@ -86,7 +90,7 @@ export function checkTransform(run: Run, target: FhirNode, place: TransformPlace
     if (parameters.length > 0) say('Parameters are for a transform, of which there is none.')
     return undefined
   }
-  const [least, most] = COUNTS[transform] ?? [0, Number.POSITIVE_INFINITY]
+  const [least, most] = COUNTS.get(transform) ?? [0, Number.POSITIVE_INFINITY]
   if (parameters.length < least || parameters.length > most)
     say(`The transform ${transform} takes ${rangeText(least, most)}, not ${parameters.length}.`)
   checkVariables(run, target, parameters, place.scope)
@@ -129,7 +133,7 @@ function createdType(run: Run, target: FhirNode, [parameter]: readonly Parameter
 
 /** The type of the result. A copy keeps its type if it has only one. */
 function madeType(transform: string, [first]: readonly Parameter[], { scope }: TransformPlace): string | undefined {
-  if (transform !== 'copy') return MADE[transform]
+  if (transform !== 'copy') return MADE.get(transform)
   const copied = first?.variable === undefined ? undefined : scope.find(first.variable, 'source')?.shape
   const types = copied === undefined ? [] : typesOf(copied)
   return types.length === 1 ? types[0] : undefined

@@ -14,6 +14,7 @@ import type { ElementRule, LimitRule } from '../../run/element-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, numberTextOf } from '../../run/nodes.js'
 import type { DemandRule, Run } from '../../run/run.js'
+import { charactersIn } from '../primitive/text.js'
 import { base64Length } from '../primitive/number-and-bytes.js'
 
 const VALUE_LIMIT: FindingDefinition = defineFinding('value-limit', 'error', 'invalid', 'Use a value within the limits of the element.')
@@ -91,10 +92,11 @@ function isScalar(value: unknown): value is string | number {
 
 function lengthProblem({ value }: FhirNode, { value: { maxLength, minLength } }: ElementRule): LimitProblem | undefined {
   if (typeof value !== 'string') return undefined
-  if (maxLength !== undefined && value.length > maxLength)
-    return { text: `The text has ${value.length} characters, but the maximum length is ${maxLength}.` }
-  if (minLength !== undefined && value.length < minLength)
-    return { text: `The text has ${value.length} characters, but the minimum length is ${minLength}.` }
+  const length = charactersIn(value)
+  if (maxLength !== undefined && length > maxLength)
+    return { text: `The text has ${length} characters, but the maximum length is ${maxLength}.` }
+  if (minLength !== undefined && length < minLength)
+    return { text: `The text has ${length} characters, but the minimum length is ${minLength}.` }
   return undefined
 }
 
@@ -157,9 +159,18 @@ function unitOf(quantity: JsonObject): string {
 }
 
 function compareTimes(a: string, b: string): number | undefined {
-  if (a.includes('T') && b.includes('T')) return Date.parse(a) - Date.parse(b)
+  if (a.includes('T') && b.includes('T')) {
+    const difference = momentOf(a) - momentOf(b)
+    return Number.isNaN(difference) ? undefined : difference
+  }
   const length = Math.min(a.split('T', 1)[0]?.length ?? 0, b.split('T', 1)[0]?.length ?? 0)
   return a.slice(0, length).localeCompare(b.slice(0, length), 'en')
+}
+
+/** The milliseconds of a date with time; NaN for a text of another form. JavaScript reads no leap seconds. */
+function momentOf(text: string): number {
+  const regular = text.replace(/:60(?=[.Z+-])/, ':59')
+  return Date.parse(regular) + (regular === text ? 0 : 1_000)
 }
 
 /** Whether the whole text matches the regular expression of a definition. An expression that cannot be used, or takes too long, restricts nothing. */
