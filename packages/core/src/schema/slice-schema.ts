@@ -1,7 +1,6 @@
 import { choiceName } from '../text/index.js'
 import type { JsonObject } from '../json/index.js'
-import type { DiscriminatorStep } from '../validate/profile/discriminator-path.js'
-import type { Discriminator, ElementRule } from '../validate/run/element-rule.js'
+import type { Discriminator, DiscriminatorStep, ElementRule } from '../validate/run/element-rule.js'
 import { bindingSchema } from './codes.js'
 import { note, oneSchema, patternSchema, type Making } from './making.js'
 

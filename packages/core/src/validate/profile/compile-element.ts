@@ -3,16 +3,16 @@ import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../
 import { TYPE_URL } from '../../text/index.js'
 import { jsonTest } from '../rules/constraint/json-test.js'
 import {
-  INHERITED,
   type BindingRule,
   type ConstraintRule,
   type Discriminator,
+  discriminatorSteps,
   type ElementRule,
+  INHERITED,
   type SlicingRule,
   type TypeRule,
 } from '../run/element-rule.js'
 import { corrected, correctedStrength } from './corrections.js'
-import { discriminatorSteps } from './discriminator-path.js'
 import { ADDITIONAL_BINDINGS, ALLOWED_UNITS, extensionValue, valueIn, valueRuleOf } from './value-rule.js'
 
 /** The parts of a path such as `Observation.valueQuantity`: the name of the choice element, without `[x]`, and one of its types. */

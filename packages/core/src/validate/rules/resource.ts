@@ -5,7 +5,7 @@ import { defineFinding, type FindingDefinition } from '../run/finding.js'
 import { isCanonicalResource } from '../run/nodes.js'
 import type { Run, NodeRule } from '../run/run.js'
 import { readNarrative } from './narrative/read-narrative.js'
-import { isAbsoluteUri, URI_FORM } from './primitive/uri.js'
+import { isAbsoluteUri, URI_FORM } from './primitive/text.js'
 
 const ID_EXTENSION: FindingDefinition = defineFinding('id-extension', 'error', 'business-rule', 'Remove the extensions of the id.')
 const CONTAINED: FindingDefinition = defineFinding(

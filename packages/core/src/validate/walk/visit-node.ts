@@ -3,24 +3,25 @@ import { isObject, type JsonObject } from '../../json/index.js'
 import { finished, type Work } from '../../work/index.js'
 import { extensionProfile } from '../rules/extension/check-extension.js'
 import { checkPrimitive } from '../rules/primitive/check-primitive.js'
-import { claimedProfiles, globalProfiles, vitalSignsProfile } from '../rules/profile/applied-profiles.js'
-import { chosenRoots } from '../rules/profile/chosen-profile.js'
+import { vitalSignsProfile } from '../rules/observation.js'
+import { chosenRoots, claimedProfiles, globalProfiles } from '../rules/profile/applied-profiles.js'
 import {
+  checkCount,
+  checkMissing,
   checkNotEmpty,
-  OBJECT_EXPECTED,
   checkShape,
   isItemAlone,
   nullItems,
+  OBJECT_EXPECTED,
   reportNullItem,
   reportUnknownProperty,
   SEVERAL_CHOICES,
 } from '../rules/structure/check-shape.js'
 import { checkResourceType, TYPE_NOT_ALLOWED } from '../rules/structure/resource-type.js'
 import type { ElementRule, Profile, TypeRule } from '../run/element-rule.js'
-import { rootsOf } from '../run/profile-roots.js'
+import { rootsOf } from '../rules/profile/conforms.js'
 import { isNested, type Run, type Plan, type PlannedMember, type QuickCheck, type Shape } from '../run/run.js'
 import { assignSlices, type SliceRules } from '../rules/slicing/assign-slices.js'
-import { checkCount, checkMissing } from '../rules/structure/cardinality.js'
 import type { ElementNodes } from '../run/nodes.js'
 import { passesStructure, memberPassesStructure } from './structure-check.js'
 import { memberPasses, nodePasses, type NodeMembers } from './quick-check.js'

@@ -19,6 +19,9 @@ export interface BundleCheck {
   readonly linksOf: (entry: BundleEntry) => readonly EntryLink[]
 }
 
+/** Types of Bundle whose entries may lack a fullUrl, because the resource does not exist yet. */
+export const MAY_LACK_FULL_URL: ReadonlySet<string> = new Set(['transaction', 'transaction-response', 'batch', 'batch-response'])
+
 /** Something in a resource that may lead to another entry. */
 export interface EntryLink {
   readonly target: string

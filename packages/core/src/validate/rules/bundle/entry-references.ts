@@ -7,8 +7,7 @@ import type { JsonPath } from '../../run/patch.js'
 import type { BundleEntry } from '../../run/indexes.js'
 import { anchorsOf } from '../narrative/check-narrative.js'
 import { entriesFor } from '../reference/resolve-locally.js'
-import { addressOf, targetsOf, type EntryLink, type BundleCheck } from './entry-links.js'
-import { MAY_LACK_FULL_URL } from './full-urls-and-links.js'
+import { MAY_LACK_FULL_URL, addressOf, targetsOf, type EntryLink, type BundleCheck } from './entry-links.js'
 
 /** A reference within a Bundle, often a URN, that leads to no entry and may be meant for a resource elsewhere. */
 export const BUNDLE_REFERENCE_OPEN: FindingDefinition = defineFinding(

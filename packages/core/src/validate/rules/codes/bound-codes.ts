@@ -3,8 +3,8 @@ import { PENDING, type FhirNode, type Pending } from '../../../fhirpath/index.js
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
 import type { CodeList, GivenCode } from '../../run/definitions.js'
 import { INHERITED, rulesWithin, type BindingRule, type ElementRule } from '../../run/element-rule.js'
-import { rootsOf } from '../../run/profile-roots.js'
-import type { Run } from '../../run/run.js'
+import { rootsOf } from '../profile/conforms.js'
+import { resourceOf, type Run } from '../../run/run.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { baseElement } from '../structure-definition/base-element.js'
 
@@ -87,9 +87,7 @@ function isMet(run: Run, { binding, rule }: BoundRule, codes: readonly GivenCode
 
 /** Whether a node is in no resource but the validated one. */
 function isInRoot({ root }: Run, node: FhirNode): boolean {
-  let holder = node
-  while (holder.type.kind !== 'resource' && holder.parent !== undefined) holder = holder.parent
-  return holder.value === root.value
+  return resourceOf(node).value === root.value
 }
 
 /** Whether a profile gets rules from another, which is one of those that it builds on. */

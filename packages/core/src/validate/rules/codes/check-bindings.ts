@@ -8,7 +8,7 @@ import { SYSTEM_TYPES, type BindingRule, type ElementRule } from '../../run/elem
 import { type Help, defineFinding, type FindingDefinition, type Finding } from '../../run/finding.js'
 import { replacement } from '../../run/patch.js'
 import type { DemandRule, MetTest, NodeCheck, Run } from '../../run/run.js'
-import { isAbsoluteUri } from '../primitive/uri.js'
+import { isAbsoluteUri } from '../primitive/text.js'
 import {
   boundList,
   boundLists,

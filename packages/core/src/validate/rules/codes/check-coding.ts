@@ -9,7 +9,7 @@ import type { ElementRule } from '../../run/element-rule.js'
 import { type Help, defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { pointerOf } from '../../run/patch.js'
 import type { Run, NodeRule } from '../../run/run.js'
-import { isAbsoluteUri } from '../primitive/uri.js'
+import { isAbsoluteUri } from '../primitive/text.js'
 import { checkDisplay, DISPLAY_FINDINGS, isUsualDisplay } from './check-display.js'
 import {
   EXTERNAL,

@@ -7,7 +7,7 @@ import type { CodeList } from '../../run/definitions.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
-import { isAbsoluteUri } from '../primitive/uri.js'
+import { isAbsoluteUri } from '../primitive/text.js'
 
 /** A property that is declared without a clear meaning, twice, or with a type other than that of its values. */
 export const CODE_SYSTEM_PROPERTY: FindingDefinition = defineFinding(

@@ -1,11 +1,10 @@
 import { isNode, PENDING, rootNode, type FhirNode, type FhirPathContext, type Item, type Pending } from '../../../fhirpath/index.js'
 import { TYPE_URL } from '../../run/element-rule.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
-import { profileRoots } from '../../run/profile-roots.js'
+import { conforms, profileRoots } from '../profile/conforms.js'
 import { resourceOf, type Run } from '../../run/run.js'
 import { codesOf } from '../codes/bound-codes.js'
 import { readNarrative } from '../narrative/read-narrative.js'
-import { conforms } from '../profile/conforms.js'
 import { containerOf, resolveLocally } from '../reference/resolve-locally.js'
 import { isInNamedSlice } from '../slicing/slice-match.js'
 

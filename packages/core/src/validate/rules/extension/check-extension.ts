@@ -4,7 +4,7 @@ import { PENDING, type FhirNode, type Pending, type ElementSlot, type TypeModel 
 import { isObject, objectsAt, stringAt } from '../../../json/index.js'
 import type { Profile } from '../../run/element-rule.js'
 import { defineFinding, type Finding, type FindingDefinition } from '../../run/finding.js'
-import { rootsOf } from '../../run/profile-roots.js'
+import { rootsOf } from '../profile/conforms.js'
 import type { Run, NodeRule } from '../../run/run.js'
 import { reportEmpty } from '../profile/applied-profiles.js'
 import { extensionUrl } from '../slicing/slice-match.js'

@@ -9,9 +9,8 @@ import type { ExtensionContext, ExtensionRule, Profile } from '../../run/element
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { isCanonicalResource } from '../../run/nodes.js'
 import { resourceOf, type Run, type NodeRule } from '../../run/run.js'
-import { rootsOf } from '../../run/profile-roots.js'
+import { conforms, rootsOf } from '../profile/conforms.js'
 import { expressionContext } from '../constraint/expression-context.js'
-import { conforms } from '../profile/conforms.js'
 
 /** An extension where its definition does not allow it. */
 export const EXTENSION_CONTEXT: FindingDefinition = defineFinding(

@@ -15,16 +15,19 @@ import type { Run } from '../../run/run.js'
 import { dateProblem, dateTimeProblem, instantProblem, timeProblem } from './date-time.js'
 import { base64Problem, decimalProblem, integerProblem, positiveIntProblem, unsignedIntProblem, UNDECODABLE } from './number-and-bytes.js'
 import {
+  canonicalProblem,
   codeProblem,
-  idProblem,
-  markdownProblem,
   encodingProblem,
-  markupProblem,
-  stringProblem,
+  idProblem,
   MARKDOWN_HTML,
+  markdownProblem,
+  markupProblem,
+  oidProblem,
   STRING_MARKUP,
+  stringProblem,
+  uriProblem,
+  uuidProblem,
 } from './text.js'
-import { canonicalProblem, oidProblem, uriProblem, uuidProblem } from './uri.js'
 
 type TextCheck = (text: string, now: Date) => PrimitiveProblem | undefined
 type NumberCheck = (source: string) => PrimitiveProblem | undefined

@@ -3,8 +3,7 @@ import { comparableMs, processorTimeOf } from '../../../../../../test/processor-
 import type { PrimitiveProblem } from '../../run/primitive-problem.js'
 import { dateProblem, dateTimeProblem, instantProblem, timeProblem } from './date-time.js'
 import { base64Length, base64Problem, decimalProblem, integerProblem, positiveIntProblem, unsignedIntProblem } from './number-and-bytes.js'
-import { codeProblem, idProblem, markdownProblem, stringProblem } from './text.js'
-import { canonicalProblem, oidProblem, uriProblem, uuidProblem } from './uri.js'
+import { canonicalProblem, codeProblem, idProblem, markdownProblem, oidProblem, stringProblem, uriProblem, uuidProblem } from './text.js'
 
 const NOW = new Date('2026-01-01T00:00:00Z')
 const UUID = 'urn:uuid:c757873d-ec9a-4326-a141-556f43239520'

@@ -1,16 +1,16 @@
 import { canonicalOf } from '../../../content/index.js'
 import { OperationError, quoted } from '../../../errors/index.js'
-import { isSubtype, PENDING, type FhirNode, type Pending } from '../../../fhirpath/index.js'
-import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
-import { TYPE_URL, type ElementRule, type Profile } from '../../run/element-rule.js'
+import { type FhirNode, isSubtype, PENDING, type Pending } from '../../../fhirpath/index.js'
+import { isObject, objectAt } from '../../../json/index.js'
+import { type ElementRule, type Profile, TYPE_URL } from '../../run/element-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf } from '../../run/nodes.js'
-import { rootsOf } from '../../run/profile-roots.js'
 import type { Run } from '../../run/run.js'
-import { isAbsoluteUri } from '../primitive/uri.js'
+import { isAbsoluteUri } from '../primitive/text.js'
+import { conforms, profileRoots, rootsOf } from './conforms.js'
 
 /** A profile that is claimed or required and not loaded, so that nothing is checked against it. */
-export const PROFILE_UNKNOWN: FindingDefinition = defineFinding(
+const PROFILE_UNKNOWN: FindingDefinition = defineFinding(
   'profile-unknown',
   'warning',
   'structure',
@@ -24,12 +24,7 @@ const PROFILE_OTHER_VERSION: FindingDefinition = defineFinding(
   'No action needed; the profile is for another release of FHIR.',
 )
 /** A claimed or required profile that is for another type. */
-export const PROFILE_TYPE: FindingDefinition = defineFinding(
-  'profile-type',
-  'error',
-  'structure',
-  'Claim a profile for the type of the resource.',
-)
+const PROFILE_TYPE: FindingDefinition = defineFinding('profile-type', 'error', 'structure', 'Claim a profile for the type of the resource.')
 /** A profile that cannot be applied: it has no elements, its base is unknown or part of a cycle, or its differential does not fit. */
 export const DEFINITION_SNAPSHOT: FindingDefinition = defineFinding(
   'definition-snapshot',
@@ -38,8 +33,22 @@ export const DEFINITION_SNAPSHOT: FindingDefinition = defineFinding(
   'Correct the differential so that it can be applied to its base.',
 )
 
-/** The kinds of findings about the profiles that a resource names. */
-export const PROFILE_FINDINGS: readonly FindingDefinition[] = [PROFILE_UNKNOWN, PROFILE_OTHER_VERSION, PROFILE_TYPE, DEFINITION_SNAPSHOT]
+/** An element that conforms to none of the profiles that its type may have, or to several. */
+const PROFILE_CHOICE: FindingDefinition = defineFinding(
+  'profile-choice',
+  'error',
+  'structure',
+  'Make the element conform to exactly one of the profiles.',
+)
+
+/** The kinds of findings about the profiles of a resource or an element. */
+export const PROFILE_FINDINGS: readonly FindingDefinition[] = [
+  PROFILE_UNKNOWN,
+  PROFILE_OTHER_VERSION,
+  PROFILE_TYPE,
+  DEFINITION_SNAPSHOT,
+  PROFILE_CHOICE,
+]
 
 /** Urls of FHIR's own definitions that name the release. */
 const OTHER_RELEASE = /^http:\/\/hl7\.org\/fhir\/(\d\.\d)\/StructureDefinition\//
@@ -260,64 +269,85 @@ function lineOf(run: Run, profile: Profile): Profile[] {
   return line
 }
 
-/** A profile that was applied because FHIR requires it for the code of a vital sign. */
-export const PROFILE_APPLIED: FindingDefinition = defineFinding(
-  'profile-applied',
-  'information',
-  'informational',
-  'No action needed; FHIR requires this profile for the code.',
-)
-
-/** The profiles of vital signs, each with the LOINC codes of Observations that must conform to it. */
-const BY_LOINC: readonly (readonly [profile: string, codes: string])[] = [
-  ['vitalspanel', '85353-1'],
-  ['resprate', '9279-1 76170-0 76172-6 76171-8 19840-8 33438-3 76270-8 11291-2'],
-  ['heartrate', '8867-4 60978-4 73795-7 73799-9 76476-1 76477-9 8889-8 8890-6 8891-4 8892-2 8893-0'],
-  ['heartrate', '40443-4 55425-3 68999-2 11328-2 69000-8 8886-4'],
-  ['oxygensat', '2708-6 19224-5 20564-1 2709-4 2710-2 2713-6 51733-4 59408-5 59417-6 89276-0 97549-0'],
-  ['bodytemp', '8310-5 60834-9 60835-6 60836-4 60838-0 60955-2 61009-7 75539-7 75987-8 76010-8 76011-6 76278-1'],
-  ['bodytemp', '8309-7 8328-7 8329-5 8330-3 8331-1 8332-9 8333-7 8334-5 91371-5 98657-0 98663-8'],
-  ['bodyheight', '8302-2 3137-7 3138-5 8306-3 8308-9'],
-  ['headcircum', '9843-4 8287-5'],
-  ['bodyweight', '29463-7 3141-9 3142-7 75292-3 79348-9 8350-1 8351-9'],
-  ['bmi', '39156-5 89270-3'],
-  ['bp', '85354-9 35094-2 8459-0 76534-7 55284-4 8480-6'],
-]
-
-/** Profiles by `system|code`. */
-const PROFILES: ReadonlyMap<string, string> = new Map([
-  ...BY_LOINC.flatMap(([profile, codes]) => codes.split(' ').map((code): [string, string] => [`http://loinc.org|${code}`, profile])),
-  ['http://snomed.info/sct|276885007', 'bodytemp'],
-])
-
-const CATEGORY = 'vital-signs'
-
 /**
- * The vital-signs profile that an Observation must conform to, claimed or not, as a list of at most one. Its category shows that it is a vital sign or,
- * if the policy says so, its code alone. An Observation that was entered in error does not count.
- *
- * @see https://hl7.org/fhir/R4/observation-vitalsigns.html
+ * The root rules of the profile that a node must conform to. If several are possible, it must conform to one. If it conforms to none, this is reported
+ * and the rules of all are returned, so that their findings say why.
  */
-export function vitalSignsProfile(run: Run, node: FhirNode): readonly Profile[] {
-  if (node.type.name !== 'Observation' || !isObject(node.value) || !isVitalSign(run, node.value)) return []
-  const key = codesOf(node.value).find((code) => PROFILES.has(code))
-  if (key === undefined) return []
-  const profile = run.definitions.profile(`http://hl7.org/fhir/StructureDefinition/${PROFILES.get(key)}`)
-  if (profile === undefined || profile === PENDING) return []
-  run.findings.report(PROFILE_APPLIED, node, {
-    text: `Validated against ${profile.url}, which FHIR requires because of the code ${key}.`,
-    profile: profile.canonical,
+export function chosenRoots(run: Run, node: FhirNode, canonicals: readonly string[]): readonly ElementRule[] {
+  const profiles = canonicals.map((canonical) => run.definitions.profile(canonical))
+  if (profiles.includes(PENDING)) return []
+  for (const profile of profiles) if (profile !== undefined && profile !== PENDING) reportEmpty(run, node, profile)
+  const [only] = canonicals
+  if (only !== undefined && canonicals.length === 1) return onlyRoots(run, node, { canonical: only, profile: profiles[0] })
+  const choices = canonicals
+    .filter((canonical, index) => isForType(run, node, { canonical, profile: profiles[index] }))
+    .map((canonical) => ({ key: canonical, rules: profileRoots(run, canonical) }))
+  const fitting = choices.filter(({ key, rules }) => rules.length > 0 && conforms(run, node, { key, rules }))
+  const list = canonicals.join(', ')
+  if (fitting.length === 0 && !profiles.includes(undefined)) {
+    reportNone(run, node, { list, choices: choices.map(({ key }) => key) })
+    return choices.flatMap(({ rules }) => rules)
+  }
+  if (fitting.length > 1) reportSeveral(run, node, { list, first: fitting[0]?.key ?? '' })
+  return fitting[0]?.rules ?? []
+}
+
+function reportSeveral(run: Run, node: FhirNode, { list, first }: { list: string; first: string }): void {
+  run.findings.report(PROFILE_CHOICE, node, { text: `Found several matching profiles among ${list}.`, severity: 'warning' })
+  if (node.type.kind !== 'resource') return
+  run.findings.report(PROFILE_CHOICE, node, {
+    text: `The resource conforms to several of the profiles that it may have; the first, ${first}, is applied.`,
+    severity: 'information',
+    code: 'invalid',
   })
-  return [profile]
 }
 
-function isVitalSign({ policy }: Run, observation: JsonObject): boolean {
-  if (observation['status'] === 'entered-in-error') return false
-  if (policy.vitalSigns === 'code') return true
-  const categories = objectsAt(observation, 'category').flatMap((concept) => objectsAt(concept, 'coding'))
-  return categories.some(({ code }) => code === CATEGORY)
+interface Unmet {
+  readonly list: string
+  /** The profiles on the type of the node. */
+  readonly choices: readonly string[]
 }
 
-function codesOf(observation: JsonObject): readonly string[] {
-  return objectsAt(objectAt(observation, 'code'), 'coding').map((coding) => `${stringAt(coding, 'system')}|${stringAt(coding, 'code')}`)
+/** Names also each profile that a resource does not conform to, because its findings, which say why, may be many. */
+function reportNone(run: Run, node: FhirNode, { list, choices }: Unmet): void {
+  run.findings.report(PROFILE_CHOICE, node, { text: `Unable to find a match among the profiles ${list}.` })
+  if (node.type.kind !== 'resource' || choices.length === 0) return
+  const { name } = node.type
+  run.findings.report(PROFILE_CHOICE, node, { text: `The ${name} conforms to none of the profiles that it may have.`, code: 'invalid' })
+  for (const choice of choices) {
+    const text = `The ${name} does not conform to the profile ${choice}.`
+    run.findings.report(PROFILE_CHOICE, node, { text, severity: 'information', code: 'invalid' })
+  }
+}
+
+interface FoundProfile {
+  readonly canonical: string
+  readonly profile: Profile | Pending | undefined
+}
+
+/** False for a profile on a type that the node does not have. */
+function isForType(run: Run, node: FhirNode, { canonical, profile }: FoundProfile): boolean {
+  if (profile === undefined || profile === PENDING || canonicalOf(canonical).fragment !== undefined) return true
+  return profile.root.path !== profile.type || isSubtype(run.model, node.type, profile.type)
+}
+
+function onlyRoots(run: Run, node: FhirNode, { canonical, profile }: FoundProfile): readonly ElementRule[] {
+  if (profile === undefined) {
+    if (node.type.name === 'Extension') return []
+    run.findings.report(PROFILE_UNKNOWN, node, {
+      text: `The profile ${canonical}, which this element must conform to, could not be found.`,
+      severity: 'error',
+    })
+    return []
+  }
+  if (profile === PENDING) return []
+  const isOfType = isForType(run, node, { canonical, profile })
+  if (!isOfType) {
+    run.findings.report(PROFILE_TYPE, node, {
+      text: `This element must conform to ${quoted(profile.url)}, which is a profile on ${profile.type}, not on ${node.type.name}.`,
+      profile: profile.canonical,
+      ...(node.slot?.name === 'resource' && { code: 'informational' }),
+    })
+  }
+  return isOfType ? profileRoots(run, canonical) : []
 }

@@ -1,13 +1,14 @@
-import { pathOf, type FhirNode } from '../../../fhirpath/index.js'
+import { canonicalOf } from '../../../content/index.js'
+import { type FhirNode, pathOf, PENDING } from '../../../fhirpath/index.js'
 import { finished } from '../../../work/index.js'
-import type { ElementRule } from '../../run/element-rule.js'
+import type { ElementRule, Profile } from '../../run/element-rule.js'
 import { createSink } from '../../run/finding.js'
 import { nothingSeen } from '../../run/indexes.js'
 import type { Run } from '../../run/run.js'
 import type { Task } from '../../run/scheduler.js'
 
 /** Rules to try, with a unique key for them. */
-export interface Trial {
+interface Trial {
   readonly rules: readonly ElementRule[]
   readonly key: string
 }
@@ -43,4 +44,31 @@ function passes(run: Run, node: FhirNode, { rules, key }: Trial): boolean {
 function doNow(task: Task): void {
   const work = task()
   if (work !== undefined && 'next' in work) finished(work)
+}
+
+/**
+ * The root rules of a profile and of the profiles that it builds on, or the rule of the element that the canonical's fragment names. Empty while the
+ * profile is pending, and when it is not known.
+ */
+export function profileRoots(run: Run, canonical: string): readonly ElementRule[] {
+  const profile = run.definitions.profile(canonical)
+  if (profile === undefined || profile === PENDING) return []
+  const { fragment } = canonicalOf(canonical)
+  if (fragment === undefined) return rootsOf(run, profile)
+  const element = profile.elements.get(fragment)
+  return element === undefined ? [] : [element]
+}
+
+/** Like `profileRoots`, for a compiled profile. */
+export function rootsOf(run: Run, profile: Profile): readonly ElementRule[] {
+  const roots = [profile.root]
+  const seen = new Set([profile.canonical])
+  for (let base = profile.base; base !== undefined;) {
+    const next = run.definitions.profile(base)
+    if (next === undefined || next === PENDING || seen.has(next.canonical)) break
+    seen.add(next.canonical)
+    roots.push(next.root)
+    base = next.base
+  }
+  return roots
 }

@@ -6,8 +6,7 @@ import { extensionValues } from '../../profile/value-rule.js'
 import type { CodeList, GivenCode } from '../../run/definitions.js'
 import { defineFinding, type FindingDefinition, type Finding } from '../../run/finding.js'
 import { VALUE_SET_CIRCULAR, VALUE_SET_UNKNOWN, VALUE_SET_UNUSABLE } from '../codes/bound-codes.js'
-import { sameAnswer, typedMember } from './enablement.js'
-import type { FormItem, ResponseItem, ResponseCheck, ValuedAnswer } from './form.js'
+import { type FormItem, type ResponseCheck, type ResponseItem, sameAnswer, typedMember, type ValuedAnswer } from './form.js'
 
 /** An answer that is not among the options of its question, or an exclusive option together with others. */
 export const ANSWER_OPTION: FindingDefinition = defineFinding(

@@ -6,8 +6,7 @@ import { defineFinding, type FindingDefinition, INVARIANT } from '../../run/find
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run, ResourceRule } from '../../run/run.js'
 import { answerTypes, typeProblem, ANSWER_TYPE } from './check-answer.js'
-import { ABSTRACT_TYPE, readForm, type FormItem, type Form } from './form.js'
-import { sameAnswer, typedMember } from './enablement.js'
+import { ABSTRACT_TYPE, type Form, type FormItem, readForm, sameAnswer, typedMember } from './form.js'
 
 const QUESTIONNAIRE_ENABLE_WHEN: FindingDefinition = defineFinding(
   'questionnaire-enable-when',

@@ -8,17 +8,17 @@ import type { Run, ResourceRule } from '../../run/run.js'
 import { compareValues } from '../value/check-limits.js'
 import { checkExclusiveOptions } from './answer-options.js'
 import { ANSWER_FINDINGS, checkAnswer } from './check-answer.js'
-import { isEnabled } from './enablement.js'
 import {
-  formOf,
-  readResponse,
   ABSTRACT_TYPE,
   type Form,
   type FormItem,
+  formOf,
   type Holder,
-  type ResponseItem,
+  isEnabled,
   QUESTIONNAIRE_UNKNOWN,
+  readResponse,
   type ResponseCheck,
+  type ResponseItem,
 } from './form.js'
 
 const QUESTIONNAIRE_PERIOD: FindingDefinition = defineFinding(

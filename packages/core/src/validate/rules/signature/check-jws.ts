@@ -4,7 +4,7 @@ import { flattenedVerify } from 'jose/jws/flattened/verify'
 import { importX509 } from 'jose/key/import'
 import { quoted } from '../../../errors/index.js'
 import { objectAt, objectsAt, stringAt, type JsonObject, isObject } from '../../../json/index.js'
-import { equals } from '../value/compare-json.js'
+import { equals } from '../value/check-value.js'
 import {
   textInBase64,
   certificateDetails,

@@ -13,8 +13,16 @@ import {
   type Signing,
 } from './signed-bundle.js'
 import { SIGNATURE_DATA, SIGNATURE_HEADER, SIGNATURE_WRONG } from './findings.js'
-import { attributeOf, elementAlong, readXml, xmlText, type XmlElement, elementsIn } from './read-xml.js'
-import { canonicalElement, type CanonicalXmlMethod } from './canonical-form.js'
+import {
+  attributeOf,
+  canonicalElement,
+  type CanonicalXmlMethod,
+  elementAlong,
+  elementsIn,
+  readXml,
+  type XmlElement,
+  xmlText,
+} from './canonical-form.js'
 
 /** Checks an XML signature of the Bundle in XML. */
 export async function checkXmlSignature(signed: SignedBundle, data: string): Promise<void> {

@@ -3,11 +3,11 @@ import type { Work } from '../../../work/index.js'
 import type { ElementRule, SlicingRule } from '../../run/element-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import type { ElementNodes } from '../../run/nodes.js'
-import { rootsOf } from '../../run/profile-roots.js'
+import { rootsOf } from '../profile/conforms.js'
 import type { Run, SlicePlan, SliceQuestion } from '../../run/run.js'
 import { needsUnknownCodes } from '../codes/bound-codes.js'
-import { checkCount } from '../structure/cardinality.js'
-import { extensionUrl, isInSlice } from './slice-match.js'
+import { checkCount } from '../structure/check-shape.js'
+import { extensionUrl, isInSlice, urlOf } from './slice-match.js'
 import { sliceObstacle } from './slice-obstacle.js'
 
 const SLICE_UNMATCHED: FindingDefinition = defineFinding(
@@ -174,10 +174,6 @@ function urlOfSlice(slices: readonly ElementRule[]): string | undefined {
 
 function isByUrl({ discriminators: [only, second] }: SlicingRule, node: FhirNode): boolean {
   return node.type.name === 'Extension' && only?.path === 'url' && second === undefined
-}
-
-function urlOf({ value }: FhirNode): unknown {
-  return typeof value === 'object' && value !== null && 'url' in value ? value.url : undefined
 }
 
 /** The slices of the nodes of an element, in the order of the nodes. */

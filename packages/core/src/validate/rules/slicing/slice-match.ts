@@ -1,13 +1,11 @@
 import { isSubtype, PENDING, pushChildren, type FhirNode, type Pending } from '../../../fhirpath/index.js'
 import { isObject } from '../../../json/index.js'
-import type { DiscriminatorStep } from '../../profile/discriminator-path.js'
-import { rulesWithin, type Discriminator, type ElementRule } from '../../run/element-rule.js'
-import { profileRoots } from '../../run/profile-roots.js'
+import { type Discriminator, type DiscriminatorStep, type ElementRule, rulesWithin } from '../../run/element-rule.js'
+import { conforms, profileRoots } from '../profile/conforms.js'
 import type { Run, SliceQuestion } from '../../run/run.js'
 import { codedFits } from '../codes/bound-codes.js'
-import { conforms } from '../profile/conforms.js'
 import { referenceOf, resolveLocally } from '../reference/resolve-locally.js'
-import { contains, equals } from '../value/compare-json.js'
+import { contains, equals } from '../value/check-value.js'
 
 /** The nodes and the slice's rules at one place of a discriminator's path. */
 interface DiscriminatorTarget {
@@ -207,7 +205,8 @@ function hasChild(run: Run, node: FhirNode, child: ElementRule): boolean {
   return childrenOf(run, [node], child.name).some((inner) => hasValue(run, inner, child))
 }
 
-function urlOf({ value }: FhirNode): unknown {
+/** The url of an extension. */
+export function urlOf({ value }: FhirNode): unknown {
   return isObject(value) ? value['url'] : undefined
 }
 

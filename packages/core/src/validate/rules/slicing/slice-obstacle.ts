@@ -1,7 +1,6 @@
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type Pending } from '../../../fhirpath/index.js'
-import type { DiscriminatorStep } from '../../profile/discriminator-path.js'
-import type { BindingRule, Discriminator, ElementRule } from '../../run/element-rule.js'
+import type { BindingRule, Discriminator, DiscriminatorStep, ElementRule } from '../../run/element-rule.js'
 import type { Run, SliceQuestion } from '../../run/run.js'
 import { generalRule, rulesAfter, type TypeElement } from './slice-match.js'
 

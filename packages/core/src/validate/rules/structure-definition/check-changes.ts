@@ -7,10 +7,9 @@ import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { textOf, childrenOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
 import { corrected } from '../../profile/corrections.js'
-import { rootsOf } from '../../run/profile-roots.js'
-import { differencesOf } from '../value/compare-json.js'
-import { baseElement, type ElementName } from './base-element.js'
-import type { DifferentialCheck, ElementCheck } from './element-place.js'
+import { rootsOf } from '../profile/conforms.js'
+import { differencesOf } from '../value/check-value.js'
+import { baseElement, type DifferentialCheck, type ElementCheck, type ElementName } from './base-element.js'
 
 /** A fixed value or pattern that contradicts that of the base. */
 export const DEFINITION_VALUE: FindingDefinition = defineFinding(

@@ -4,9 +4,8 @@ import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { elementAtPath } from '../../profile/element-at-path.js'
 import { textOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
-import { equals } from '../value/compare-json.js'
-import { baseElement } from './base-element.js'
-import { DEFINITION_SLICING, idOf, typeSlice, type DifferentialCheck, type ElementCheck } from './element-place.js'
+import { equals } from '../value/check-value.js'
+import { baseElement, DEFINITION_SLICING, type DifferentialCheck, type ElementCheck, idOf, typeSlice } from './base-element.js'
 
 /**
  * Checks that slicing is set up before its slices, that each slice has a name of its own, that none sets up the slicing again, and that the numbers of

@@ -9,14 +9,12 @@ import { elementAtPath, type ElementAtPath } from '../../profile/element-at-path
 import { expressionProblem } from '../expression/expression-problem.js'
 import { profileContext } from '../extension/extension-context.js'
 import { DEFINITION_SNAPSHOT } from '../profile/applied-profiles.js'
-import { isAbsoluteUri } from '../primitive/uri.js'
-import { checkElements, checkSnapshotExpressions, DEFINITION_PATH, DEFINITION_MUST_SUPPORT } from './check-elements.js'
+import { isAbsoluteUri } from '../primitive/text.js'
+import { checkElements, checkSnapshot, checkSnapshotExpressions, DEFINITION_MUST_SUPPORT, DEFINITION_PATH } from './check-elements.js'
 import { checkObligations, DEFINITION_OBLIGATION, checkInheritance } from './check-obligations.js'
-import { checkSnapshot } from './check-snapshot.js'
 import { DEFINITION_VALUE, DEFINITION_RESTRICTION, DEFINITION_EXPRESSION } from './check-changes.js'
 import { DEFINITION_BINDING, DEFINITION_TYPE_PROFILE } from './check-types.js'
-import { DEFINITION_SLICING } from './element-place.js'
-import { builtSnapshot } from './base-element.js'
+import { builtSnapshot, DEFINITION_SLICING } from './base-element.js'
 
 const DEFINITION_BASE: FindingDefinition = defineFinding(
   'definition-base',

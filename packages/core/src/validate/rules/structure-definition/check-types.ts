@@ -8,7 +8,7 @@ import { type Run, resourceOf } from '../../run/run.js'
 import { ADDITIONAL_BINDINGS } from '../../profile/value-rule.js'
 import { elementAtPath } from '../../profile/element-at-path.js'
 import { otherKindOf } from '../codes/unknown-system.js'
-import { ABSTRACT_TYPES, idOf, type DifferentialCheck, type ElementCheck } from './element-place.js'
+import { ABSTRACT_TYPES, type DifferentialCheck, type ElementCheck, idOf } from './base-element.js'
 import { inSnapshot } from './check-slices.js'
 
 /** A statement about an element that its types cannot have: a binding, an order, a length, a fixed value. */

@@ -4,8 +4,8 @@ import { objectAt, objectsAt, stringAt, type JsonObject, isObject } from '../../
 import { extensionValues, R5_ELEMENT } from '../../profile/value-rule.js'
 import type { Run } from '../../run/run.js'
 import { compareValues } from '../value/check-limits.js'
-import { contains, equals } from '../value/compare-json.js'
-import { elementOfType } from './base-element.js'
+import { contains, equals } from '../value/check-value.js'
+import { elementOfType, textsAt } from './base-element.js'
 import { codesBeside, statedIn } from './check-changes.js'
 import { slicedElements, type SlicedElement } from './check-slices.js'
 
@@ -111,11 +111,6 @@ function typeProblems(run: Run, own: JsonObject, claimed: JsonObject): readonly 
 function isOfType({ model }: Run, code: string, allowed: string): boolean {
   const type = model.type(code)
   return code === allowed || (type !== undefined && isSubtype(model, type, allowed))
-}
-
-function textsAt(object: JsonObject, name: string): readonly string[] {
-  const list = object[name]
-  return Array.isArray(list) ? list.filter((item) => typeof item === 'string') : []
 }
 
 /** Whether a profile is another one, or builds on it; true when that is not known. */

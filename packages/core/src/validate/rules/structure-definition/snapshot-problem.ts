@@ -7,10 +7,9 @@ import { choiceName, TYPE_URL } from '../../../text/index.js'
 import { SYSTEM_TYPES } from '../../run/element-rule.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
-import { isAbsoluteUri } from '../primitive/uri.js'
-import { baseElement } from './base-element.js'
+import { isAbsoluteUri } from '../primitive/text.js'
+import { ABSTRACT_TYPES, baseElement, type ElementCheck, idOf, isSingle, typeSlice, textsAt } from './base-element.js'
 import { elementAtPath } from '../../profile/element-at-path.js'
-import { ABSTRACT_TYPES, idOf, isSingle, typeSlice, type ElementCheck } from './element-place.js'
 
 /** A differential and its base. */
 export interface Application {
@@ -272,11 +271,6 @@ function isRefused(run: Run, { value }: FhirNode, types: readonly JsonObject[]):
     next = stringAt(found, 'baseDefinition')
   }
   return true
-}
-
-function textsAt(object: JsonObject, name: string): readonly string[] {
-  const list = object[name]
-  return Array.isArray(list) ? list.filter((item) => typeof item === 'string') : []
 }
 
 /** True for a profile on a type that is not related to the element's type. */

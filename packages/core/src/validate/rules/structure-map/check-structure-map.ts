@@ -4,8 +4,7 @@ import { isObject } from '../../../json/index.js'
 import { defineFinding, type Finding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { ResourceRule, Run } from '../../run/run.js'
-import { groupNamed, groupsOf, MAP_CALL, type Callable, type Callables } from './calls.js'
-import { checkRule, MAP_LIST } from './check-rule.js'
+import { type Callable, type Callables, checkRule, groupNamed, groupsOf, MAP_CALL, MAP_LIST } from './check-rule.js'
 import {
   isNoType,
   isUnknown,

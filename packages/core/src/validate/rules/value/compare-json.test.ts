@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { contains, differencesOf, equals } from './compare-json.js'
+import { contains, differencesOf, equals } from './check-value.js'
 
 describe('a fixed value', () => {
   test.each([

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { discriminatorSteps } from './discriminator-path.js'
+import { discriminatorSteps } from './element-rule.js'
 
 test.each([
   ['$this', []],
