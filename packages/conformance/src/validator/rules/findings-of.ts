@@ -16,7 +16,13 @@ export function messageTests(subject: string, kinds: RegExp): MessageTest {
     })
 }
 
-const ctx = createContext({ storage: memoryStorage(), ...r4(), now: () => new Date('2026-01-01T00:00:00Z') })
+const ctx = createContext({
+  storage: memoryStorage(),
+  ...r4(),
+  now: () => new Date('2026-01-01T00:00:00Z'),
+  // The default would be too short for a busy machine.
+  limits: { operationTimeoutMs: 300_000 },
+})
 
 /** Validates a resource with some definitions. Returns the findings as `severity kind expression`, without texts. */
 export async function findingsOf(
