@@ -1,5 +1,6 @@
-import { stringAt, type JsonObject } from '../json/index.js'
 import type { Pace } from '../context/index.js'
+import { OperationError } from '../errors/index.js'
+import { stringAt, type JsonObject } from '../json/index.js'
 
 /** An ElementDefinition of a snapshot or differential with its child nodes. */
 export interface ElementNode {
@@ -70,13 +71,28 @@ function draftOf(element: JsonObject | undefined, { path, place }: Pick<Draft, '
   }
 }
 
-/** The ElementDefinitions of a tree in document order, with id and path according to their position in the tree. */
-export function* elementsOf(node: ElementNode, above?: { readonly id: string; readonly path: string }): Generator<JsonObject> {
-  const slice = node.sliceName === undefined ? '' : `:${node.sliceName}`
-  const id = above === undefined ? node.name : `${above.id}.${node.name}${slice}`
-  const path = above === undefined ? node.name : `${above.path}.${node.name}`
-  yield { ...node.element, id, path }
-  for (const child of node.children) yield* elementsOf(child, { id, path })
+const MOST_ELEMENTS = 100_000
+
+/**
+ * Returns the ElementDefinitions of a tree in document order, with id and path according to their position in the tree.
+ *
+ * @throws {OperationError} `too-costly` for more than 100,000.
+ */
+export async function elementsOf({ step }: Pick<Pace, 'step'>, root: ElementNode): Promise<readonly JsonObject[]> {
+  const elements: JsonObject[] = []
+  const open = [{ node: root, id: root.name, path: root.name }]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const wait = step()
+    if (wait !== undefined) await wait
+    const { node, id, path } = next
+    if (elements.push({ ...node.element, id, path }) > MOST_ELEMENTS)
+      throw new OperationError('too-costly', `The snapshot would have more than ${MOST_ELEMENTS} elements.`)
+    for (const child of node.children.toReversed()) {
+      const slice = child.sliceName === undefined ? '' : `:${child.sliceName}`
+      open.push({ node: child, id: `${id}.${child.name}${slice}`, path: `${path}.${child.name}` })
+    }
+  }
+  return elements
 }
 
 /** An element with its slices. */

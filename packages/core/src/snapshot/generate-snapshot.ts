@@ -79,7 +79,6 @@ export interface BuiltSnapshot {
   readonly problems: readonly SnapshotProblem[]
 }
 
-const MOST_ELEMENTS = 100_000
 const MOST_STEPS = 100
 
 /**
@@ -93,12 +92,7 @@ export async function buildSnapshot(definition: JsonObject, source: SnapshotSour
   const trees = new Map<string, Promise<ElementNode | undefined>>()
   const others: SnapshotProblem[] = []
   const { tree, problems } = await builtTree(definition, { ...source, trees, open: [], isProfile: isConstraint(definition), others })
-  const elements: JsonObject[] = []
-  for (const element of elementsOf(tree)) {
-    await source.pace.step()
-    if (elements.push(element) > MOST_ELEMENTS)
-      throw new OperationError('too-costly', `The snapshot would have more than ${MOST_ELEMENTS} elements.`)
-  }
+  const elements = await elementsOf(source.pace, tree)
   return { elements, problems: [...problems, ...others] }
 }
 
@@ -204,7 +198,7 @@ async function foundTree(canonical: string, tools: Tools): Promise<ElementNode |
       text: `In ${quoted(url)}, ${expression}: ${text}`,
       expression: 'StructureDefinition',
     })
-  return inheritedTree(tools, [...elementsOf(tree)], url)
+  return inheritedTree(tools, await elementsOf(tools.pace, tree), url)
 }
 
 /** The tree of another definition's elements, in the form that definitions built on it inherit. */
