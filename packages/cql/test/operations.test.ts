@@ -531,6 +531,51 @@ describe('Library/$evaluate', () => {
     expect(json.parameter).toMatchObject([{ name: 'Y', ...result }])
   })
 
+  const CONCEPT = { coding: [{ system: 'http://x/s', code: 'a', userSelected: true }], text: 'A' }
+
+  it.each([
+    ['CodeableConcept', 'X.text.value', { valueCodeableConcept: CONCEPT }, { valueString: 'A' }],
+    ['CodeableConcept', 'First(X.coding).userSelected.value', { valueCodeableConcept: CONCEPT }, { valueBoolean: true }],
+    ['CodeableConcept', 'X ~ A', { valueCodeableConcept: CONCEPT }, { valueBoolean: true }],
+    ['Coding', 'X.code.value', { valueCoding: { code: 'a' } }, { valueString: 'a' }],
+    ['Quantity', "X.unit.value + ' ' + X.code.value", { valueQuantity: { value: 5, unit: 'mg', code: 'mg' } }, { valueString: 'mg mg' }],
+    [
+      'Quantity',
+      "X = 5 'mg'",
+      { valueQuantity: { value: 5, unit: 'mg', code: 'mg', system: 'http://unitsofmeasure.org' } },
+      { valueBoolean: true },
+    ],
+    ['Period', 'X.start.value', { valuePeriod: { start: '2024-01-01' } }, { valueDateTime: '2024-01-01' }],
+    ['Period', '@2024-02-01 in X', { valuePeriod: { start: '2024-01-01', end: '2024-12-31' } }, { valueBoolean: true }],
+    ['string', 'X.value + X', { valueString: 'a' }, { valueString: 'aa' }],
+    ['code', 'X.value', { valueCode: 'a' }, { valueString: 'a' }],
+    ['boolean', 'X.value', { valueBoolean: true }, { valueBoolean: true }],
+    ['integer', 'X.value + 1', { valueInteger: 5 }, { valueInteger: 6 }],
+    ['decimal', 'X.value + 1.0', { valueDecimal: 5.5 }, { valueDecimal: 6.5 }],
+    ['date', 'X.value', { valueDate: '2024-01-01' }, { valueDate: '2024-01-01' }],
+    ['dateTime', 'year from X.value', { valueDateTime: '2024-01-01T10:00:00Z' }, { valueInteger: 2024 }],
+  ])('takes a parameter as the FHIR.%s that is declared, with all its elements: %s', async (type, expression, value, result) => {
+    const head = `library Typed version '1'\nusing FHIR version '4.0.1'\ninclude FHIRHelpers version '4.0.1'\ncodesystem S: 'http://x/s'`
+    const text = `${head}\ncode A: 'a' from S\nparameter X FHIR.${type}\ndefine Y: ${expression}`
+    const stated = { name: 'library', resource: library('Typed', text) }
+    const given = { name: 'parameters', resource: parameters({ name: 'X', ...value }) }
+    const { json } = await call('POST', 'Library/$evaluate', parameters(stated, given))
+    expect(json).toMatchObject({ parameter: [{ name: 'Y', ...result }] })
+  })
+
+  it.each([
+    ['Coding', { valueString: 'a' }],
+    ['CodeableConcept', { valueCoding: { code: 'a' } }],
+    ['string', { valueInteger: 5 }],
+    ['Patient', { valueString: 'Patient/p' }],
+  ])('refuses a parameter that is no FHIR.%s', async (type, value) => {
+    const text = `library Typed version '1'\nusing FHIR version '4.0.1'\nparameter X FHIR.${type}\ndefine Y: X is null`
+    const stated = { name: 'library', resource: library('Typed', text) }
+    const given = { name: 'parameters', resource: parameters({ name: 'X', ...value }) }
+    const { status, json } = await call('POST', 'Library/$evaluate', parameters(stated, given))
+    expect([status, json.issue[0]?.code]).toEqual([400, 'value'])
+  })
+
   it.each([
     ['Integer', { valueString: 'five' }],
     ['Date', { valueString: '2020-01-02' }],

@@ -1,5 +1,6 @@
 import { OperationError } from 'fhir-ops/errors'
 import type { TypeModel } from 'fhir-ops/fhirpath'
+import type { TypeDefinition } from 'fhir-ops/internal/fhirpath'
 import { quoted } from 'fhir-ops/internal/errors'
 import { CONVERSIONS } from '../compile/conversions.js'
 import { isOfType } from '../compile/of-type.js'
@@ -19,6 +20,7 @@ import {
   isTemporal,
   isTuple,
   quantity,
+  type FhirElement,
   type Interval,
   type Tuple,
   type Value,
@@ -31,16 +33,29 @@ export function parameterType(def: ElmNode): string | undefined {
   return point?.kind === 'named' ? point.name : undefined
 }
 
+/** A value of FHIR as it was given: `{ type: 'Period', json: { start: '2024' } }`, with the type as in the name of a `value[x]`. */
+interface FhirForm {
+  readonly type: string
+  readonly json: unknown
+}
+
+const fhirForms = new WeakMap<object, FhirForm>()
+
+/** Keeps the element of FHIR from which a value of CQL was read, for parameters that are declared with a type of FHIR: the value lacks some of its elements. */
+export function keepFhirForm(value: object, form: FhirForm): void {
+  fhirForms.set(value, form)
+}
+
 /**
  * Converts a value that was read from FHIR to the type that a parameter declares: FHIR has one type for several types of CQL, and does not distinguish a
- * list of one item from the item.
+ * list of one item from the item. For a type of FHIR it is the element that was given.
  *
  * @throws {OperationError} `parameter-value` for a value of another type.
  */
 export function declaredValue(value: Value, def: ElmNode, model: TypeModel): Value {
   const type = statedType(def, 'parameter') ?? resultTypeOf(def)
   const declared = asDeclared(value, type, { model, read: readingOf })
-  if (declared === null || type === undefined || !isOwnType(type) || isOfType(declared, type, model)) return declared
+  if (declared === null || type === undefined || !isChecked(type, model) || isOfType(declared, type, model)) return declared
   const name = quoted(textAt(def, 'name') ?? '')
   throw new OperationError('parameter-value', `The value of the parameter ${name} is not of the type that the library declares.`, {
     expression: ['parameters'],
@@ -76,8 +91,24 @@ function asDeclared(value: Value, type: TypeSpecifier | undefined, reading: Read
   if (type.kind === 'interval') return isInterval(value) ? intervalOfPoints(value, type.point, reading) : value
   if (type.kind === 'tuple') return isTuple(value) ? tupleOf(value, type.elements, reading) : value
   if (type.kind === 'choice') return chosen(value, type.choices, reading)
-  return type.kind === 'named' && type.namespace === SYSTEM ? (reading.read(type.name, value) ?? value) : value
+  if (type.kind !== 'named') return value
+  return (type.namespace === SYSTEM ? reading.read(type.name, value) : fhirElement(value, reading.model.type(type.name))) ?? value
 }
+
+/** The element of FHIR that a value was read from, or a primitive with the value; `undefined` if it is not of the type. */
+function fhirElement(value: Value, type: TypeDefinition | undefined): FhirElement | undefined {
+  if (type === undefined || value === null) return undefined
+  if (typeof value !== 'object') return type.system === FHIR_PRIMITIVES.get(typeof value) ? { kind: 'fhir', type, json: value } : undefined
+  const form = fhirForms.get(value)
+  return form?.type.toLowerCase() === type.name.toLowerCase() ? { kind: 'fhir', type, json: form.json } : undefined
+}
+
+/** The System types of values that are the same in JSON. */
+const FHIR_PRIMITIVES: ReadonlyMap<string, TypeDefinition['system']> = new Map([
+  ['boolean', 'Boolean'],
+  ['number', 'Integer'],
+  ['string', 'String'],
+])
 
 /** The value itself if it is of one of the types; otherwise the first type to which it can be converted applies. */
 function chosen(value: Value, choices: readonly TypeSpecifier[], reading: Reading): Value {
@@ -91,13 +122,14 @@ function tupleOf({ elements: given }: Tuple, types: TupleElements, reading: Read
   return { kind: 'tuple', elements: new Map([...given, ...declared]) }
 }
 
-/** Whether a type consists of CQL's own types. */
-function isOwnType(type: TypeSpecifier): boolean {
-  if (type.kind === 'list') return isOwnType(type.element)
-  if (type.kind === 'interval') return isOwnType(type.point)
-  if (type.kind === 'tuple') return type.elements.every(([, element]) => isOwnType(element))
-  if (type.kind === 'choice') return type.choices.every(isOwnType)
-  return type.kind === 'named' && type.namespace === SYSTEM && (READINGS.has(type.name) || READ_AS_THEY_ARE.has(type.name))
+/** Whether a type consists of types of CQL and FHIR of which values can be given. */
+function isChecked(type: TypeSpecifier, model: TypeModel): boolean {
+  if (type.kind === 'list') return isChecked(type.element, model)
+  if (type.kind === 'interval') return isChecked(type.point, model)
+  if (type.kind === 'tuple') return type.elements.every(([, element]) => isChecked(element, model))
+  if (type.kind === 'choice') return type.choices.every((choice) => isChecked(choice, model))
+  if (type.namespace !== SYSTEM) return model.type(type.name) !== undefined
+  return READINGS.has(type.name) || READ_AS_THEY_ARE.has(type.name)
 }
 
 /** Types of CQL that FHIR also has. */

@@ -1,6 +1,7 @@
 import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
 import type { Parameter } from 'fhir-ops/internal/parameters'
+import { keepFhirForm } from '../libraries/declared.js'
 import { decimalOfNumber } from '../values/decimal.js'
 import { closedInterval, isValidInterval } from '../values/interval.js'
 import { parseDateTime, parseTime } from '../values/temporal.js'
@@ -50,7 +51,13 @@ function partsValue(parts: readonly Parameter[], offset: number): Value {
   return { kind: 'tuple', elements: readCqlParameters(parts, offset) }
 }
 
-function readable(value: unknown, type: string | undefined, offset: number): Value | undefined {
+function readable(json: unknown, type: string | undefined, offset: number): Value | undefined {
+  const value = systemValue(json, type, offset)
+  if (typeof value === 'object' && value !== null && type !== undefined) keepFhirForm(value, { type, json })
+  return value
+}
+
+function systemValue(value: unknown, type: string | undefined, offset: number): Value | undefined {
   if (typeof value === 'boolean') return value
   if (typeof value === 'number') return type === 'Decimal' ? decimalOfNumber(value) : value
   if (typeof value === 'string') return textValue(value, type, offset)
