@@ -66,6 +66,11 @@ describe('operators over many values', () => {
       `Count(distinct ((expand Interval[1001, 4500] per 1) N return all '${'a'.repeat(20_000)}' + ToString(N)))`,
       TOO_MANY,
     ],
+    [
+      'long codes of one length',
+      `Count(distinct ((expand Interval[1001, 4500] per 1) N return all Code { code: '${'a'.repeat(20_000)}' + ToString(N), system: 's' }))`,
+      TOO_MANY,
+    ],
     ['texts that are not numbers', `Count(${ROWS} N where ToBoolean('${'İ'.repeat(20_000)}') is null return all N)`, TOO_MANY],
     ['texts that are not ratios', `Count(${ROWS} N where ToRatio('${'1:'.repeat(20_000)}') is null return all N)`, TOO_MANY],
     ['a unit of many parts', "(System.Quantity { value: 1.0, unit: '" + 'm.'.repeat(900) + "s' }) * 1 's'", /at most 1000 characters/],

@@ -36,7 +36,6 @@ export function createValueIndex(values: readonly Value[], convert: UnitConversi
   const withoutKey: Entry[] = []
   const all: Entry[] = []
   const among = (candidates: readonly Entry[], value: Value): Entry | undefined => {
-    if (typeof value === 'string') spend(sizeOf(value))
     spend(LOOKUP_STEPS + (candidates.length * (1 + sizeOf(value))) / COMPARISONS_OF_STEP)
     return candidates.find((one) =>
       one.value === null || value === null ? one.value === value : equal(one.value, value, convert) === true,
@@ -45,9 +44,9 @@ export function createValueIndex(values: readonly Value[], convert: UnitConversi
   const find = (value: Value, key: Key | undefined): Entry | undefined =>
     key === undefined ? among(all, value) : (among(byKey.get(key) ?? [], value) ?? among(withoutKey, value))
   const index: ValueIndex = {
-    has: (value) => find(value, keyOf(value)) !== undefined,
+    has: (value) => find(value, keyOf(value, spend)) !== undefined,
     add(value) {
-      const key = keyOf(value)
+      const key = keyOf(value, spend)
       const known = find(value, key)
       if (known !== undefined) return ++known.count
       const entry = { value, count: 1 }
@@ -68,13 +67,13 @@ export function createValueIndex(values: readonly Value[], convert: UnitConversi
 type Key = string | number | bigint
 
 /** A key that is equal for equal values; `undefined` for values whose equality cannot be expressed by a key. */
-function keyOf(value: Value): Key | undefined {
+function keyOf(value: Value, spend: Spend): Key | undefined {
   if (value === null) return 'null'
-  if (typeof value === 'string') return `s${textKey(value)}`
+  if (typeof value === 'string') return `s${textKey(value, spend)}`
   if (typeof value === 'boolean') return `b${value}`
   if (typeof value === 'number' || typeof value === 'bigint' || isDecimal(value)) return decimalOf(value)?.units
-  if (isCode(value)) return `c${JSON.stringify([value.code, value.system])}`
-  return isFhir(value) ? `f${textKey(jsonText(value.json))}` : undefined
+  if (isCode(value)) return `c${textKey(JSON.stringify([value.code, value.system]), spend)}`
+  return isFhir(value) ? `f${elementKey(value.json, spend)}` : undefined
 }
 
 /** Longest text that is a key by itself. V8 hashes longer ones (16,383 characters) by their length alone, so that a Map compares each with all of its length. */
@@ -85,8 +84,23 @@ export function isShortText(value: Value): boolean {
   return typeof value === 'string' && value.length <= MAX_TEXT_KEY
 }
 
+/** Keys of resources and elements, each of which may be looked up often. */
+const elementKeys = new WeakMap<object, string>()
+
+function elementKey(json: unknown, spend: Spend): string {
+  const text = jsonText(json)
+  if (typeof json !== 'object' || json === null) return textKey(text, spend)
+  const known = elementKeys.get(json)
+  if (known !== undefined) return known
+  // The data limits how many elements there are.
+  const key = textKey(text, () => {})
+  elementKeys.set(json, key)
+  return key
+}
+
 /** A key that is equal for equal texts; different long texts may share one. */
-function textKey(text: string): string {
+function textKey(text: string, spend: Spend): string {
+  spend(sizeOf(text))
   if (text.length <= MAX_TEXT_KEY) return text
   let hash = 0
   for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
