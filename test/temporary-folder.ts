@@ -1,8 +1,9 @@
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, lstatSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-const PREFIX = 'fhir-ops-tests-'
+/** Processes are numbered by namespace; containers may share the folder. */
+const PREFIX = `fhir-ops-tests-${namespace()}-`
 
 /**
  * Gives this process, and those that it starts, a folder of its own for temporary files, which goes when the process ends: some tests kill processes, which
@@ -21,9 +22,25 @@ export function useOwnTemporaryFolder(): void {
 }
 
 function removeIfAbandoned(name: string): void {
-  const [, pid] = new RegExp(`^${PREFIX}(\\d+)-`).exec(name) ?? []
+  const pid = name.startsWith(PREFIX) ? Number.parseInt(name.slice(PREFIX.length), 10) : Number.NaN
   const folder = join(tmpdir(), name)
-  if (pid !== undefined && !isRunning(Number(pid)) && statSync(folder).uid === process.getuid?.()) remove(folder)
+  if (Number.isNaN(pid) || isRunning(pid)) return
+  const status = lstatSync(folder, { throwIfNoEntry: false })
+  if (status?.isDirectory() !== true || status.uid !== process.getuid?.()) return
+  try {
+    remove(folder)
+  } catch (error) {
+    // Another run that starts at the same time removes it, too.
+    if (existsSync(folder)) console.warn(`${folder} of a run that was killed could not be removed:`, error)
+  }
+}
+
+function namespace(): string {
+  try {
+    return Number(/\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0]).toString(36)
+  } catch {
+    return '0'
+  }
 }
 
 /** A database that goes on would make files again while they are removed. */

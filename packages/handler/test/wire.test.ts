@@ -125,6 +125,13 @@ describe('configureServer', () => {
     server.close()
   })
 
+  it.each([
+    [100, 100],
+    [undefined, 1_000],
+  ])('with an interval of checks of %s leaves it or makes it a second', (connectionsCheckingInterval, checked) => {
+    expect(configureServer(createServer({ connectionsCheckingInterval }))).toMatchObject({ connectionsCheckingInterval: checked })
+  })
+
   it.each([[undefined], [null], [{}], [() => {}]])('refuses what is no server: %s', (given) => {
     expect(() => Reflect.apply(configureServer, undefined, [given])).toThrow(
       new TypeError('configureServer: the server must be what createServer of node:http, or listen of Express and Koa, returns.'),

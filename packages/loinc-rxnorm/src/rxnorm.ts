@@ -26,7 +26,7 @@ const CONCEPT = 'CUI:'
 function rxnormFilter(provider: CodeSystemProvider, { property, op, value }: Filter): ConceptSet | undefined {
   if (op !== '=' && op !== 'in') return undefined
   const values = valuesOf(op, value)
-  if (property === 'SAB') return values.every((one) => one === 'RXNORM') ? testedSet(provider, () => true) : undefined
+  if (property === 'SAB') return values.includes('RXNORM') ? testedSet(provider, () => true) : undefined
   const own = values.map((one) => ownValue(property, one))
   if (!provider.header.properties.has(property) || own.every((one) => one === undefined)) return undefined
   const sets = values.map((one, i) => withValue(provider, ...(own[i] ?? [property, one])))

@@ -82,6 +82,7 @@ describe('an imported release of RxNorm', () => {
     ['has_ingredient', 'CUI:11,33', ['22'], 'in'],
     ['has_ingredient', '11,33', ['22'], 'in'],
     ['SAB', 'RXNORM', ['11', '22', '33'], 'in'],
+    ['SAB', 'RXNORM,MMSL', ['11', '22', '33'], 'in'],
   ])('is filtered by %s = %s', async (property, value, codes, op = '=') => {
     const include = [{ system: RXNORM, filter: [{ property, op, value }] }]
     const { contains } = await expand(ctx, { valueSet: { resourceType: 'ValueSet', status: 'active', compose: { include } } })

@@ -90,7 +90,7 @@ export function designationFilter(asked: readonly string[]): (text: ConceptText)
     asked.some((token) => {
       const bar = token.lastIndexOf('|')
       const [system, code] = [token.slice(0, Math.max(bar, 0)), token.slice(bar + 1)]
-      const isLanguage = code.toLowerCase() === language?.toLowerCase()
+      const isLanguage = language !== undefined && (code.toLowerCase() === language.toLowerCase() || (code === '' && system !== ''))
       const isUse = use !== undefined && (code === stringAt(use, 'code') || (code === '' && system !== ''))
       // As in a search, a token without bar matches in any system, and one without code any code of the system.
       if (bar < 0) return isLanguage || isUse

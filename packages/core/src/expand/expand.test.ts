@@ -256,6 +256,8 @@ describe('an entry', () => {
     expect((await entry({ url: vs('cats') }, 'cat'))?.designations).toEqual([])
     const anyLanguage = await entry({ url: vs('cats'), designations: ['fr'] }, 'cat')
     expect(anyLanguage?.designations.map(({ value }) => value)).toEqual(['Chat'])
+    const languages = await entry({ url: vs('cats'), designations: ['urn:ietf:bcp:47|'] }, 'cat')
+    expect(languages?.designations.map(({ value }) => value)).toContain('Chat')
   })
 
   it.each([

@@ -11,6 +11,8 @@ describe('a version', () => {
     ['*.*.*', '1.0.0', true],
     ['1.x', undefined, false],
     ['1.x.x', '1.2.0-beta', false],
+    ['*', '2024-01-01', true],
+    ['1.x.x', '1.2.0+b-1', true],
     ['1.2.0-beta', '1.2.0-beta', true],
     ['1.x.0-beta', '1.2.0-beta', true],
     ['http://snomed.info/sct/45991000052106', 'http://snomed.info/sct/45991000052106/version/20220531', true],

@@ -59,14 +59,17 @@ export function isOfVersion(named: string | undefined, version: string | undefin
 export function versionFits(asked: string, version: string | undefined): boolean {
   if (version === undefined) return false
   if (isOfVersion(asked, version)) return true
-  const [wanted, given] = [asked.split('.'), version.split('.')]
+  const [wanted, given] = [asked.split('.'), version.replace(/\+.*$/, '').split('.')]
   const isWild = (segment: string): boolean => /^[xX*]$/.test(segment)
   return (
     wanted.length === given.length &&
     wanted.some(isWild) &&
-    wanted.every((segment, i) => (isWild(segment) ? !given[i]?.includes('-') : segment === given[i]))
+    wanted.every((segment, i) => (isWild(segment) ? i === 0 || !BEFORE_RELEASE.test(given[i] ?? '') : segment === given[i]))
   )
 }
+
+/** The last number of a version before a release: `0-beta` of `1.2.0-beta`. A version of one segment can be a date. */
+const BEFORE_RELEASE = /^\d+-/
 
 /** Returns the item with the requested version: the exact version, otherwise the highest match. */
 export function bestVersion<T extends { readonly version?: string }>(items: readonly T[], asked: string): T | undefined {

@@ -226,7 +226,7 @@ const AWAITS_CONTINUE = Symbol('awaits 100 Continue')
 /**
  * Sets the time-outs of a server, lets the handler decide about requests with `Expect: 100-continue`, and answers requests that are not valid HTTP.
  * Set the limit on header size with `createServer({ maxHeaderSize: 16 * 1024 })`, which is Node's default. Call it before the server listens, or in the same
- * turn: from then on Node checks for late senders every second, and otherwise every 30 seconds.
+ * turn: from then on Node checks for late senders every second, unless `createServer` was told a shorter interval, and otherwise every 30 seconds.
  *
  * @throws {TypeError} for what is not a server, and for a time-out that is unknown or not a number.
  */
@@ -238,7 +238,7 @@ export function configureServer(server: Server, timeouts: ServerTimeouts = {}): 
   server.keepAliveTimeout = timeouts.keepAliveMs ?? 5_000
   // The listener refuses a request without Host, because Node would do so without the headers that every answer has. Of what `createServer` takes as
   // options, Node reads these from the server.
-  Object.assign(server, { requireHostHeader: false, connectionsCheckingInterval: CHECK_MS })
+  Object.assign(server, { requireHostHeader: false, connectionsCheckingInterval: Math.min(CHECK_MS, checkingIntervalOf(server)) })
   server.on('checkContinue', (message, response) => {
     Object.defineProperty(message, AWAITS_CONTINUE, { value: true })
     server.emit('request', message, response)
@@ -253,6 +253,11 @@ export function configureServer(server: Server, timeouts: ServerTimeouts = {}): 
     ),
   )
   return server
+}
+
+/** How often Node checks for late senders, in milliseconds. */
+function checkingIntervalOf(server: Server): number {
+  return 'connectionsCheckingInterval' in server ? Number(server.connectionsCheckingInterval) : CHECK_MS
 }
 
 /** True when the sender of this request waits for `100 Continue`. */

@@ -266,6 +266,14 @@ describe('the entries of a document or message', () => {
       ],
     ),
     [
+      'may be linked after what is not XHTML',
+      document(
+        at(composition(narrative('5 < 6 <a href="Binary/b">b</a>'))),
+        at({ resourceType: 'Binary', id: 'b', contentType: 'text/plain' }),
+      ),
+      [],
+    ],
+    [
       'are not linked by the text of a narrative',
       document(at(composition(narrative('<p>href="Binary/b"</p>'))), at({ resourceType: 'Binary', id: 'b', contentType: 'text/plain' })),
       ['error bundle-entry-unreachable Bundle.entry[1]'],

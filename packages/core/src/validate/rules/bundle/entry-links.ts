@@ -62,14 +62,19 @@ export function linksIn(run: Run, { resource }: BundleEntry, { byFullUrl }: Bund
 
 /** Longer links embed data. */
 const LONGEST_LINK = 2_000
+/** After a fault the rest may be read in vain. */
+const MOST_FAULTS = 100
 
-/** The links of a narrative, as far as it can be read. */
+/** The links of a narrative. What is not XHTML is passed over up to the next tag. */
 function linksOfNarrative(xhtml: string): readonly string[] {
   const links: string[] = []
   if (!/href|src/.test(xhtml)) return links
   const token = emptyToken()
-  while (token.end < xhtml.length) {
-    readToken(token, xhtml, token.end)
+  let faults = 0
+  for (let at = 0; at >= 0 && at < xhtml.length && faults < MOST_FAULTS;) {
+    readToken(token, xhtml, at)
+    if (token.kind === 'fault') faults += 1
+    at = token.kind === 'fault' ? xhtml.indexOf('<', at + 1) : token.end
     if (token.kind !== 'open') continue
     for (const { name, value } of token.attributes)
       if ((name === 'href' || name === 'src') && value !== '' && value.length <= LONGEST_LINK) links.push(unescaped(value))
