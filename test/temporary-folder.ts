@@ -31,7 +31,7 @@ function removeIfAbandoned(name: string): void {
     remove(folder)
   } catch (error) {
     // Another run that starts at the same time removes it, too.
-    if (existsSync(folder)) console.warn(`${folder} of a run that was killed could not be removed:`, error)
+    if (existsSync(folder)) process.emitWarning(`${folder} of a run that was killed could not be removed: ${String(error)}`)
   }
 }
 

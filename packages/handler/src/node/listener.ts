@@ -226,7 +226,7 @@ const AWAITS_CONTINUE = Symbol('awaits 100 Continue')
 /**
  * Sets the time-outs of a server, lets the handler decide about requests with `Expect: 100-continue`, and answers requests that are not valid HTTP.
  * Set the limit on header size with `createServer({ maxHeaderSize: 16 * 1024 })`, which is Node's default. Call it before the server listens, or in the same
- * turn: from then on Node checks for late senders every second, unless `createServer` was told a shorter interval, and otherwise every 30 seconds.
+ * turn: from then on Node checks for late senders every second, unless `createServer` was given a shorter interval, and otherwise every 30 seconds.
  *
  * @throws {TypeError} for what is not a server, and for a time-out that is unknown or not a number.
  */

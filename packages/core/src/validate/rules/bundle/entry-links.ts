@@ -65,7 +65,7 @@ const LONGEST_LINK = 2_000
 /** After a fault the rest may be read in vain. */
 const MOST_FAULTS = 100
 
-/** The links of a narrative. What is not XHTML is passed over up to the next tag. */
+/** The links of a narrative. What is not XHTML is skipped up to the next tag. */
 function linksOfNarrative(xhtml: string): readonly string[] {
   const links: string[] = []
   if (!/href|src/.test(xhtml)) return links
