@@ -563,6 +563,16 @@ describe('Library/$evaluate', () => {
     expect(json).toMatchObject({ parameter: [{ name: 'Y', ...result }] })
   })
 
+  it('takes a value of CQL that a host gives for a parameter that is declared with a type of FHIR', async () => {
+    const { indexer: _, ...release } = r4()
+    const text = `library Typed version '1'\nusing FHIR version '4.0.1'\nparameter X FHIR.CodeableConcept\ndefine Y: X.text.value + First(X.coding).code.value`
+    const ctx = createContext({ storage: memoryStorage(), ...release })
+    const code = { kind: 'code', code: 'a', system: 'http://x/s', version: null, display: null } as const
+    const given = new Map([['X', { kind: 'concept', codes: [code], display: 'A' } as const]])
+    const { values } = await evaluateCql(ctx, { library: library('Typed', text), parameters: given }, { translator })
+    expect(values.get('Y')).toBe('Aa')
+  })
+
   it.each([
     ['Coding', { valueString: 'a' }],
     ['CodeableConcept', { valueCoding: { code: 'a' } }],

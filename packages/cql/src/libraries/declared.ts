@@ -7,6 +7,7 @@ import { isOfType } from '../compile/of-type.js'
 import { textAt, type ElmNode } from '../elm/node.js'
 import { resultTypeOf, statedType, SYSTEM, type TupleElements, type TypeSpecifier } from '../elm/type-specifier.js'
 import type { HelperContext } from '../model/fhir-helpers.js'
+import { toParameterEntries } from '../results/parameters.js'
 import { decimalOf } from '../values/compare.js'
 import { wholePart } from '../values/decimal.js'
 import { integer, long, pointTypeNamed } from '../values/point.js'
@@ -14,6 +15,7 @@ import { dateOf } from '../values/temporal-arithmetic.js'
 import { DAY, temporalOf } from '../values/temporal.js'
 import {
   isCode,
+  isFhir,
   isInterval,
   isList,
   isQuantity,
@@ -95,12 +97,20 @@ function asDeclared(value: Value, type: TypeSpecifier | undefined, reading: Read
   return (type.namespace === SYSTEM ? reading.read(type.name, value) : fhirElement(value, reading.model.type(type.name))) ?? value
 }
 
-/** The element of FHIR that a value was read from, or a primitive with the value; `undefined` if it is not of the type. */
+/** The element of FHIR that a value was read from, or that it is written as; `undefined` if it is not of the type. */
 function fhirElement(value: Value, type: TypeDefinition | undefined): FhirElement | undefined {
   if (type === undefined || value === null) return undefined
   if (typeof value !== 'object') return type.system === FHIR_PRIMITIVES.get(typeof value) ? { kind: 'fhir', type, json: value } : undefined
-  const form = fhirForms.get(value)
+  const form = isList(value) || isFhir(value) ? undefined : (fhirForms.get(value) ?? writtenForm(value))
   return form?.type.toLowerCase() === type.name.toLowerCase() ? { kind: 'fhir', type, json: form.json } : undefined
+}
+
+/** A value of CQL that a host gives, as it is written in FHIR. */
+function writtenForm(value: Value): FhirForm | undefined {
+  const [[name, json] = []] = toParameterEntries('', value).flatMap((entry) =>
+    Object.entries(entry).filter(([key]) => key.startsWith('value')),
+  )
+  return name === undefined ? undefined : { type: name.slice('value'.length), json }
 }
 
 /** The System types of values that are the same in JSON. */

@@ -100,7 +100,9 @@ export function compileLibrary(elm: unknown, options: LibraryOptions): CqlLibrar
       return candidates.length === 0 ? undefined : compiled(() => callOf(library, candidates, operands, shared))
     },
     callOf: (name) => {
-      const [def] = definitionsNamed(library.node, 'statements', name).filter((one) => isFunction(one) && textAt(one, 'accessLevel') !== 'Private')
+      const [def] = definitionsNamed(library.node, 'statements', name).filter(
+        (one) => isFunction(one) && textAt(one, 'accessLevel') !== 'Private',
+      )
       const operands = nodesAt(def ?? {}, 'operand').map((operand) => textAt(operand, 'name') ?? '')
       return def === undefined ? undefined : `${library.id === '' ? '' : `${library.id}.`}${identifierText(name)}(${operands.join(', ')})`
     },
