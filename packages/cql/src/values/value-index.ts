@@ -84,12 +84,13 @@ export function isShortText(value: Value): boolean {
   return typeof value === 'string' && value.length <= MAX_TEXT_KEY
 }
 
-/** Keys of resources and elements, each of which may be looked up often. */
+/** Keys of elements with long texts, each of which may be looked up often. */
 const elementKeys = new WeakMap<object, string>()
 
 function elementKey(json: unknown, spend: Spend): string {
   const text = jsonText(json)
   if (typeof json !== 'object' || json === null) return textKey(text, spend)
+  if (text.length <= MAX_TEXT_KEY) return text
   const known = elementKeys.get(json)
   if (known !== undefined) return known
   // The data limits how many elements there are.
