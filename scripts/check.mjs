@@ -36,7 +36,7 @@ async function run() {
 function announcement() {
   if (words.length > 0) return `Tests in files named ${words.join(', ')}, slow ones too; without checks. Seed ${seed}.`
   const last = times()[all ? 'all' : 'quick']
-  const time = last === undefined ? (all ? 'about 40 minutes' : 'about 5 minutes') : `${duration(last)} last time here`
+  const time = last === undefined ? (all ? 'about 40 minutes' : 'about 7 minutes') : `${duration(last)} last time here`
   return all
     ? `All checks and all tests, with the slow ones (crashes, imports, examples, load): ${time} after the build. Seed ${seed}.`
     : `Checks, unit and contract tests: ${time} after the build (40 s). A part: npm test -- expand. All tests: npm run test:all. Seed ${seed}.`

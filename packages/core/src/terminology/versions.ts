@@ -59,7 +59,7 @@ export function isOfVersion(named: string | undefined, version: string | undefin
 export function versionFits(asked: string, version: string | undefined): boolean {
   if (version === undefined) return false
   if (isOfVersion(asked, version)) return true
-  const [wanted, given] = [asked.split('.'), version.replace(/\+.*$/, '').split('.')]
+  const [wanted, given] = [asked.split('.'), (version.split('+', 1)[0] ?? '').split('.')]
   const isWild = (segment: string): boolean => /^[xX*]$/.test(segment)
   return (
     wanted.length === given.length &&
