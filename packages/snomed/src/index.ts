@@ -17,5 +17,5 @@ export {
 export type { Section } from './build/column.js'
 export { snomedVersion, type SnomedVersion, isSctid, SNOMED, withCheckDigit } from './sctid.js'
 export type { RefsetHeader, SnomedHeader } from './release/header.js'
-export type { IdTable } from './release/refset-table.js'
+export type { IdTable } from './release/id-table.js'
 export { snomed } from './snomed.js'

@@ -1,5 +1,5 @@
 import { bytesOf, type Lists } from '../release/section-reader.js'
-import { highOf, idTable, lowOf, type IdTable } from '../release/refset-table.js'
+import { highOf, idTable, lowOf, type IdTable } from '../release/id-table.js'
 
 /** A growing column of 32-bit numbers. */
 export interface Column {

@@ -1,7 +1,7 @@
 import { bytesOf } from '../release/section-reader.js'
 import { CONCEPT_ACTIVE, CONCEPT_DEFINED } from '../release/snomed-index.js'
 import type { RefsetHeader } from '../release/header.js'
-import type { IdTable } from '../release/refset-table.js'
+import type { IdTable } from '../release/id-table.js'
 import { SCT } from '../sctid.js'
 import { column, componentRows, textColumn, type Column, type Numbering, type Section, type TextColumn } from './column.js'
 

@@ -1,7 +1,7 @@
 import { foldTerm, wordsOf, countingOrder, displayColumns, FAR, wordPostings } from 'fhir-ops/internal/terminology'
 import { finished } from 'fhir-ops/internal/work'
 import { ACCEPTABILITY, FLAG_ACTIVE, KINDS, TERM_CHUNK, descriptionTable } from '../release/descriptions.js'
-import type { IdTable } from '../release/refset-table.js'
+import type { IdTable } from '../release/id-table.js'
 import { SCT } from '../sctid.js'
 import { gathered, bytesOf, sectionReader } from '../release/section-reader.js'
 import type { SnomedHeader } from '../release/header.js'

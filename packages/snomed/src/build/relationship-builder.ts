@@ -1,4 +1,4 @@
-import { type IdTable, idAt } from '../release/refset-table.js'
+import { type IdTable, idAt } from '../release/id-table.js'
 import { CONCRETE, gathered, type Lists, bytesOf, listOf } from '../release/section-reader.js'
 import { SCT } from '../sctid.js'
 import { column, type Numbering, listSections, type Section, componentRows } from './column.js'

@@ -1,5 +1,5 @@
 import { once } from 'fhir-ops/internal/terminology'
-import { idAt, type IdColumns } from './refset-table.js'
+import { idAt, type IdColumns } from './id-table.js'
 import type { SnomedHeader } from './header.js'
 import type { SectionReader } from './section-reader.js'
 
