@@ -1,13 +1,20 @@
 import { OperationError, quoted } from '../errors/index.js'
 
+const syntaxProblems = new WeakSet<OperationError>()
+
 /** Creates the error for an expression that cannot be parsed; the message has the offset of the problem, from 0. */
 export function syntaxProblem(reason: string, source: string, at: number): OperationError {
-  return new OperationError('fhirpath-invalid', `The FHIRPath expression ${quoted(source)} cannot be read at offset ${at}: ${reason}.`)
+  const problem = new OperationError(
+    'fhirpath-invalid',
+    `The FHIRPath expression ${quoted(source)} cannot be read at offset ${at}: ${reason}.`,
+  )
+  syntaxProblems.add(problem)
+  return problem
 }
 
 /** Whether an expression could not be parsed, or calls a function wrongly: it is the error of `syntaxProblem`. */
-export function isSyntaxProblem({ code, message }: OperationError): boolean {
-  return code === 'fhirpath-invalid' && message.includes(' cannot be read at offset ')
+export function isSyntaxProblem(problem: OperationError): boolean {
+  return syntaxProblems.has(problem)
 }
 
 /** Creates the error for an evaluation that must fail according to the specification. */

@@ -2,6 +2,9 @@ import { OperationError } from '../errors/index.js'
 import type { Comparison, Condition } from '../storage/index.js'
 import type { CodeExpander, HierarchyQuestion, SearchOptions } from './search-options.js'
 
+/** The greatest integer of FHIR, which clients send for as many as there are. */
+export const MAX_COUNT = 2_147_483_647
+
 /** Limits of everything that can be repeated in a search, for all parameters together unless stated otherwise. */
 export const SEARCH_BOUNDS = {
   /** Parameters. */

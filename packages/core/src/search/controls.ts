@@ -2,7 +2,7 @@ import { OperationError, quoted } from '../errors/index.js'
 import type { SortKey } from '../storage/index.js'
 import type { TypeModel } from '../fhirpath/index.js'
 import { withNearest } from '../text/index.js'
-import { overBound, SEARCH_BOUNDS } from './bounds.js'
+import { MAX_COUNT, overBound, SEARCH_BOUNDS } from './bounds.js'
 import { isInclude, readIncludes, type Include } from './results/includes.js'
 import { kindOf } from './kinds/registry.js'
 import type { ParsedSearch } from './parsed-search.js'
@@ -92,8 +92,8 @@ function checkContainedSort(
 }
 
 function readCount(value: string | undefined): number | undefined {
-  if (value !== undefined && (!/^\d{1,10}$/.test(value) || Number(value) > 2_147_483_647))
-    throw invalid('_count', value, 'a whole number from 0 to 2147483647')
+  if (value !== undefined && (!/^\d{1,10}$/.test(value) || Number(value) > MAX_COUNT))
+    throw invalid('_count', value, `a whole number from 0 to ${MAX_COUNT}`)
   return value === undefined ? undefined : Number(value)
 }
 

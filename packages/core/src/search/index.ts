@@ -1,4 +1,5 @@
 export { dateInterval, type Interval } from './written-values.js'
+export { MAX_COUNT } from './bounds.js'
 export { fold } from '../text/index.js'
 export { callersSearch } from './callers-search.js'
 export { containedQueries, showingContained } from './results/contained.js'

@@ -1,6 +1,6 @@
 import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
-import { dateInterval, type SearchPair } from 'fhir-ops/internal/search'
+import { dateInterval, MAX_COUNT, type SearchPair } from 'fhir-ops/internal/search'
 import type { HistoryPage, HistoryQuery } from 'fhir-ops/storage'
 import type { HistoryItem, HistoryPeriod, ResourceVersion } from 'fhir-ops/internal/storage'
 import { authorize } from '../auth/caller.js'
@@ -180,7 +180,7 @@ function readTotal(value: string): 'none' | 'estimate' | 'accurate' {
 }
 
 function readCount(value: string): number {
-  if (!/^[1-9]\d{0,9}$/.test(value) || Number(value) > 2_147_483_647) throw invalid('_count', value, 'a whole number from 1 to 2147483647')
+  if (!/^[1-9]\d{0,9}$/.test(value) || Number(value) > MAX_COUNT) throw invalid('_count', value, `a whole number from 1 to ${MAX_COUNT}`)
   return Number(value)
 }
 

@@ -91,7 +91,7 @@ function isScalar(value: unknown): value is string | number {
 }
 
 function lengthProblem({ value }: FhirNode, { value: { maxLength, minLength } }: ElementRule): LimitProblem | undefined {
-  if (typeof value !== 'string') return undefined
+  if (typeof value !== 'string' || (maxLength === undefined && minLength === undefined)) return undefined
   const length = charactersIn(value)
   if (maxLength !== undefined && length > maxLength)
     return { text: `The text has ${length} characters, but the maximum length is ${maxLength}.` }
