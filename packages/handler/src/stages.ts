@@ -82,7 +82,10 @@ function checkRoute(server: Server, { request, target, match, route, isPlanned }
   if (match === undefined) throw nothingAt(server, target)
   if (isPlanned === true && route?.plan === undefined) throw notInTransaction()
   if (route === undefined)
-    throw new OperationError('method-not-allowed', `The method ${quoted(request.method)} is not allowed at this path.`)
+    throw new OperationError(
+      'method-not-allowed',
+      `The method ${quoted(request.method)} is not allowed at this path, only ${allowOf(match)}.`,
+    )
 }
 
 /** Determines the form of the answer. @throws {OperationError} `not-acceptable` */

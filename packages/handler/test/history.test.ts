@@ -165,6 +165,13 @@ describe('history', () => {
     ['/Patient/one/_history?_at=2024-01', ['PUT Patient/one 200 W/"2"', 'PUT Patient/one 201 W/"1"']],
     ['/Patient/two/_history?_at=2024-01-05', []],
     ['/Patient/_history?_at=2023', []],
+    ['/Patient/one/_history?_at=ge2024-01-03', ['PUT Patient/one 200 W/"2"']],
+    ['/Patient/one/_history?_at=gt2024-01-02', ['PUT Patient/one 200 W/"2"']],
+    ['/Patient/one/_history?_at=le2024-01-02', ['PUT Patient/one 201 W/"1"']],
+    ['/Patient/one/_history?_at=lt2024-01-03', ['PUT Patient/one 201 W/"1"']],
+    ['/Patient/_history?_at=eq2024-01-02', ['PUT Patient/two 201 W/"1"', 'PUT Patient/one 201 W/"1"']],
+    ['/Patient/_history?_at=ge2024-01-02&_at=lt2024-01-03', ['PUT Patient/two 201 W/"1"', 'PUT Patient/one 201 W/"1"']],
+    ['/Patient/_history?_at=le2024-01-01&_at=ge2023', ['PUT Patient/one 201 W/"1"']],
   ])('has what was current at some time of a date: %s', async (path, expected) => {
     const reply = await ask('GET', path)
     expect([reply.status, entries(reply).map(brief)]).toEqual([200, expected])
@@ -198,6 +205,29 @@ describe('history', () => {
     expect(at((await send(next, { headers: fhirHeaders(running.token) })).json, 'total')).toBe(total)
   })
 
+  it('says which parameter is repeated', async () => {
+    const reply = await ask('GET', '/Patient/_history?_since=2024&_count=1&_since=2023')
+    expect(at(reply.json, 'issue', 0, 'details', 'text')).toBe("The parameter '_since' of a history may come only once.")
+  })
+
+  it.each(['/Patient/one/_history', '/Patient/_history', '/_history'])(
+    '%s has as much of the versions as _elements or _summary ask',
+    async (path) => {
+      const whole = entries(await ask('GET', path))
+      const [parts, data] = [await ask('GET', `${path}?_elements=gender`), await ask('GET', `${path}?_summary=data`)]
+      expect([entries(parts), entries(data)].map((shown) => shown.map(brief))).toEqual([whole.map(brief), whole.map(brief)])
+      const latest = (reply: Reply): unknown =>
+        entries(reply)
+          .map((entry) => at(entry, 'resource'))
+          .find((each) => each !== undefined)
+      expect(latest(parts)).toMatchObject({ id: 'one', gender: 'female', meta: { versionId: '2', tag: [{ code: 'SUBSETTED' }] } })
+      expect(latest(data)).toMatchObject({ id: 'one', gender: 'female', meta: { tag: [{ code: 'SUBSETTED' }] } })
+      expect(linkTo(parts, 'self')).toBe(`${running.base}/fhir/R4${path}?_elements=gender`)
+      const counted = await ask('GET', `${path}?_summary=count`)
+      expect([at(counted.json, 'total'), entries(counted), linkTo(counted, 'next')]).toEqual([whole.length, [], undefined])
+    },
+  )
+
   it('counts only those versions that the caller may see', async () => {
     const token = await tokenFor('system/Patient.rs?gender=female')
     expect(at((await ask('GET', '/Patient/_history?_total=accurate', { token })).json, 'total')).toBe(1)
@@ -216,8 +246,15 @@ describe('history', () => {
   it.each([
     ['_total=many', 'invalid'],
     ['_at=yesterday', 'invalid'],
-    ['_at=ge2024', 'invalid'],
+    ['_at=ne2024', 'invalid'],
+    ['_at=gesoon', 'invalid'],
     ['_at=2024&_at=2025', 'invalid'],
+    ['_at=ge2024&_at=gt2025', 'invalid'],
+    ['_at=ge2024&_at=le2025&_at=le2026', 'invalid'],
+    ['_at=ge2025&_at=lt2025', 'invalid'],
+    ['_summary=some', 'invalid'],
+    ['_elements=nothing', 'invalid'],
+    ['_summary=true&_elements=gender', 'invalid'],
     ['_list=x', 'not-supported'],
     ['gender=male', 'invalid'],
     ['constructor=x', 'invalid'],

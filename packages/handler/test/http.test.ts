@@ -42,6 +42,7 @@ describe('methods', () => {
   ])('%s %s is 405 with Allow', async (method, path, allow) => {
     const reply = await ask(path, { method, headers: { 'x-secret': 'echo' } })
     expect([reply.status, reply.headers.allow, at(reply.json, 'issue', 0, 'code')]).toEqual([405, allow, 'not-supported'])
+    expect(at(reply.json, 'issue', 0, 'details', 'text')).toBe(`The method '${method}' is not allowed at this path, only ${allow}.`)
     expect(reply.text).not.toContain('echo')
   })
 

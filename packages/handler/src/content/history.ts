@@ -1,6 +1,7 @@
 import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
-import { dateInterval, MAX_COUNT, type SearchPair } from 'fhir-ops/internal/search'
+import { createPace } from 'fhir-ops/internal/context'
+import { dateInterval, MAX_COUNT, parseSeveral, type SearchPair } from 'fhir-ops/internal/search'
 import type { HistoryPage, HistoryQuery } from 'fhir-ops/storage'
 import type { HistoryItem, HistoryPeriod, ResourceVersion } from 'fhir-ops/internal/storage'
 import { authorize } from '../auth/caller.js'
@@ -9,8 +10,10 @@ import { param, type Exchange } from '../exchange.js'
 import { FHIR_PATH, type Service } from '../service.js'
 import { withDefinitions } from './definitions.js'
 import { fhirTypes, isVersionReached, shownPage, type Part } from './reach.js'
-import { PROTOCOL } from './search/search-request.js'
+import { SHAPING } from './read.js'
+import { PROTOCOL, searchOptions } from './search/search-request.js'
 import { linksOf } from './search/searchset.js'
+import { subsetFor, type Subset } from './search/subset.js'
 import { pageAnswer, type EntryParts } from './bundle-text.js'
 
 const DEFAULT_PAGE = 100
@@ -50,17 +53,48 @@ export async function historyOfSystem(service: Service, exchange: Exchange): Pro
 async function historyAt(service: Service, exchange: Exchange, { path, query }: HistoryPlace): Promise<Answer> {
   const base = `${service.baseUrl}${FHIR_PATH}`
   const pairs = exchange.target.query.filter(([name]) => !PROTOCOL.has(name))
-  const { total: wanted, ...part } = readPairs(pairs)
+  const { total, ...part } = readPairs(pairs)
   const asked = { ...query, ...part }
+  const shape = await shapeOf(service, exchange, query.types)
   const stored = await shownVersions(exchange, asked)
   const page = stored.items.length === 0 ? await definitionHistory(service, exchange, asked) : stored
   if (page.items.length === 0 && isOfNothing(asked)) throw new OperationError('not-found', `There is no ${path}.`)
-  const total = wanted === undefined || wanted === 'none' ? undefined : await totalOf(exchange, { asked, page, wanted })
+  const wanted = shape?.countOnly === true ? 'accurate' : total
+  const number = wanted === undefined || wanted === 'none' ? undefined : await totalOf(exchange, { asked, page, wanted })
+  const shown = shape?.countOnly === true ? { items: [] } : page
+  const items = shape === undefined ? shown.items : await shapedVersions(exchange, shown.items, shape)
   return pageAnswer(
     exchange.ctx,
-    { type: 'history', total, link: linksOf(page, { path, pairs, base }) },
-    page.items.values().map((item) => entryParts(item, base)),
+    { type: 'history', total: number, link: linksOf(shown, { path, pairs, base }) },
+    items.values().map((item) => entryParts(item, base)),
   )
+}
+
+/** What `_summary` or `_elements` leave of the versions. */
+interface Shape {
+  readonly countOnly: boolean
+  readonly subset: (type: string) => Promise<Subset | undefined>
+}
+
+/** Returns what to leave of the versions; `undefined` for all of them in full. @throws {OperationError} as `parseSeveral` */
+async function shapeOf(service: Service, exchange: Exchange, types: readonly string[]): Promise<Shape | undefined> {
+  const asked = exchange.target.query.filter(([name]) => SHAPING.has(name))
+  if (asked.length === 0) return undefined
+  const options = searchOptions(service, exchange)
+  const parsed = await parseSeveral(types, asked, options)
+  return { countOnly: parsed.countOnly, subset: (type) => subsetFor(exchange, options, { type, parsed }) }
+}
+
+async function shapedVersions({ ctx }: Exchange, items: readonly HistoryItem[], { subset }: Shape): Promise<readonly HistoryItem[]> {
+  const pace = createPace(ctx)
+  const shaped: HistoryItem[] = []
+  for (const item of items) {
+    const part = item.stored === undefined ? undefined : await subset(item.type)
+    await pace.step()
+    if (item.stored === undefined || part === undefined) shaped.push(item)
+    else shaped.push({ ...item, stored: { ...item.stored, text: await pace.run(part(item.stored.text)) } })
+  }
+  return shaped
 }
 
 /** Maximum number of versions that are counted, because they are read for that. */
@@ -140,21 +174,24 @@ interface Wanted extends Pick<HistoryQuery, 'since' | 'at' | 'limit' | 'after'> 
 
 function readPairs(pairs: readonly SearchPair[]): Wanted {
   const values = new Map(pairs)
-  const repeated = pairs.find(([name], at) => pairs.findIndex(([other]) => other === name) < at)
-  if (repeated !== undefined)
-    throw new OperationError('search-invalid', 'A parameter of the history is repeated.', { expression: [repeated[0]] })
+  const repeated = pairs.find(([name], at) => name !== '_at' && pairs.findIndex(([other]) => other === name) < at)?.[0]
+  if (repeated !== undefined) throw onlyOnce(repeated)
   for (const name of values.keys()) if (!KNOWN.has(name)) throw refused(name)
-  const [since, at, count, total, after] = ['_since', '_at', '_count', '_total', '_cursor'].map((name) => values.get(name))
+  const [since, count, total, after] = ['_since', '_count', '_total', '_cursor'].map((name) => values.get(name))
   return {
     limit: count === undefined ? DEFAULT_PAGE : Math.min(readCount(count), MAX_PAGE),
     ...(since !== undefined && { since: readSince(since) }),
-    ...(at !== undefined && { at: readAt(at) }),
+    ...(values.has('_at') && { at: readPeriod(pairs.flatMap(([name, value]) => (name === '_at' ? [value] : []))) }),
     ...(total !== undefined && { total: readTotal(total) }),
     ...(after !== undefined && { after }),
   }
 }
 
-const KNOWN: ReadonlySet<string> = new Set(['_since', '_at', '_count', '_total', '_cursor'])
+function onlyOnce(name: string): OperationError {
+  return new OperationError('search-invalid', `The parameter ${quoted(name)} of a history may come only once.`, { expression: [name] })
+}
+
+const KNOWN: ReadonlySet<string> = new Set(['_since', '_at', '_count', '_total', '_cursor', ...SHAPING])
 
 function refused(name: string): OperationError {
   const code = UNSUPPORTED.has(name) ? 'search-unsupported' : 'search-invalid'
@@ -168,10 +205,26 @@ function readSince(value: string): number {
   return interval.low
 }
 
-function readAt(value: string): HistoryPeriod {
-  const interval = dateInterval(value)
-  if (interval === undefined) throw invalid('_at', value, 'a date')
-  return { from: interval.low, to: interval.high }
+/** The years that dates have. */
+const EVER: HistoryPeriod = { from: Date.parse('0001-01-01'), to: Date.parse('9999-12-31T23:59:59.999Z') }
+
+/** Reads the values of `_at`: a date, or the start and the end of a period with the prefixes of searches, as HAPI's client sends them. */
+function readPeriod(values: readonly string[]): HistoryPeriod {
+  const bounds = values.map(readAt)
+  for (const end of ['from', 'to'] as const) if (bounds.filter((bound) => bound[end] !== undefined).length > 1) throw onlyOnce('_at')
+  const period: HistoryPeriod = Object.assign({}, EVER, ...bounds)
+  if (period.from > period.to) throw invalid('_at', values.join(' '), 'a period, because it ends before it starts')
+  return period
+}
+
+function readAt(value: string): Partial<HistoryPeriod> {
+  const [, prefix = 'eq', date = ''] = /^(eq|ge|gt|le|lt)?(.*)$/.exec(value) ?? []
+  const interval = dateInterval(date)
+  if (interval === undefined) throw invalid('_at', value, 'a date, nor one after ge, gt, le or lt')
+  const { low, high } = interval
+  if (prefix === 'eq') return { from: low, to: high }
+  if (prefix.startsWith('g')) return { from: prefix === 'ge' ? low : high + 1 }
+  return { to: prefix === 'le' ? high : low - 1 }
 }
 
 function readTotal(value: string): 'none' | 'estimate' | 'accurate' {

@@ -76,7 +76,7 @@ async function definitionVersion(
 }
 
 /** Parameters that R4 defines for every interaction (http.html 3.1.0.1.6). */
-const SHAPING: ReadonlySet<string> = new Set(['_elements', '_summary'])
+export const SHAPING: ReadonlySet<string> = new Set(['_elements', '_summary'])
 
 /** Other parameters are ignored, unless the caller prefers strict handling. @throws {OperationError} `parameter-unsupported` */
 function checkParameters({ request, target }: Exchange): void {

@@ -152,7 +152,7 @@ function parametersOfWriting({ method, path }: Route): readonly string[] {
 function parametersOfReading(route: Route): readonly string[] {
   const { method, path, interaction } = route
   if (interaction === 'batch') return ['prefer']
-  if (path.endsWith('/_history')) return ['since', 'at', 'count', 'total']
+  if (path.endsWith('/_history')) return ['since', 'at', 'count', 'total', 'summary', 'elements']
   if (!isSearch(route)) return ['summary', 'elements', 'ifNoneMatch', 'ifModifiedSince']
   if (method === 'POST') return []
   return isOfSeveralTypes(route) ? [...SEARCH, 'types'] : SEARCH
