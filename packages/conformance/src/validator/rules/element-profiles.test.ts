@@ -79,6 +79,20 @@ test.each<readonly [resource: JsonObject, said: readonly string[]]>([
   )
 })
 
+test.each<readonly [what: string, resource: JsonObject, said: readonly string[]]>([
+  ['conforms to one that is known', { resourceType: 'Patient', name: [{ text: 'x' }] }, []],
+  ['conforms to none that is known', { resourceType: 'Patient' }, ['error|structure profile-unknown Bundle.entry[0].resource']],
+  ['is of another type', { resourceType: 'Basic', code: {} }, ['error|structure profile-unknown Bundle.entry[0].resource']],
+])('one of several profiles that a resource may have is not known, and it %s', async (_, resource, said) => {
+  const path = 'Bundle.entry.resource'
+  const choice = profileOn('Bundle', USE, [
+    { id: path, path, type: [{ code: 'Resource', profile: [PROFILES[0], 'http://elements.test/none'] }] },
+  ])
+  const entry = [{ fullUrl: 'urn:uuid:c757873d-ec9a-4326-a141-556f43239520', resource }]
+  const bundle = { resourceType: 'Bundle', meta: { profile: [USE] }, type: 'collection', entry }
+  expect(await issuesOf(bundle, [choice, NAMED], /^profile/)).toEqual(said)
+})
+
 const UNUSABLE = 'error definition-snapshot Patient'
 test.each<readonly [path: string, said: readonly string[]]>([
   ['Patient.nome', [UNUSABLE]],

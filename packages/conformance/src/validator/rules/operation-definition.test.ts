@@ -43,6 +43,13 @@ describe('an operation with a profile for its input', () => {
     ['has them as often', operation({ type: 'string', max: '*' }), slice('a', [value('string')]), [AT]],
     ['has them of the same type', operation({ type: 'code' }), slice('a', [value('string')]), [AT]],
     ['has all of their types', operation({ type: 'Patient' }), slice('a', [value('string'), resource('Patient')]), [AT]],
+    ['has parts and no value', operation({ part: [{ name: 'b', use: 'in', min: 0, max: '1', type: 'string' }] }), slice('a'), []],
+    [
+      'has no value where it has parts',
+      operation({ part: [{ name: 'b', use: 'in', min: 0, max: '1', type: 'string' }] }),
+      slice('a', [value('string')]),
+      [AT],
+    ],
     ['may leave the type open', operation({ type: 'Element' }), slice('a', [value('string')]), []],
     ['has the same targets', operation({ type: 'Reference', targetProfile: [PATIENT] }), slice('a', [value('Reference', PATIENT)]), []],
     ['has no other targets', operation({ type: 'Reference' }), slice('a', [value('Reference', PATIENT)]), [AT]],

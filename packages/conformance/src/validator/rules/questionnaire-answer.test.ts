@@ -175,6 +175,12 @@ describe('the answer to a question', () => {
       [],
     ],
     [
+      'is a number, which the value set cannot have',
+      question('choice', { answerValueSet: 'http://hl7.org/fhir/ValueSet/administrative-gender' }),
+      { valueInteger: 1 },
+      [`information answer-options-unknown ${at}`],
+    ],
+    [
       'is not outside the value set',
       question('choice', { answerValueSet: 'http://hl7.org/fhir/ValueSet/administrative-gender' }),
       { valueCoding: { system: 'http://hl7.org/fhir/item-type', code: 'group' } },

@@ -16,6 +16,8 @@ const linked = (parts: readonly JsonObject[], div: string | undefined = DIV): Js
   managingOrganization: { reference: '#o' },
   name: [{ id: 'n', text: 'x' }],
   telecom: [{ id: 'twice', value: '1' }],
+  birthDate: '2000-01-01',
+  _birthDate: { id: 'd' },
 })
 const FAULT = ['error text-link Patient.text']
 
@@ -30,9 +32,21 @@ test.each<readonly [what: string, resource: JsonObject, said: readonly string[]]
   ['data elsewhere', linked([html('a'), data('Patient/1')]), FAULT],
   ['a selector that cannot be read', linked([html('a'), data('#n'), selector('given.')]), FAULT],
   ['a selector of what the data does not have', linked([html('a'), data('#n'), selector('nonsense')]), FAULT],
+  ['a selector of what a part of the data does not have', linked([html('a'), data('#n'), selector('period.nonsense')]), FAULT],
+  ['a selector from the type of the data', linked([html('a'), data('#n'), selector('HumanName.given')]), []],
+  ['a selector from another type', linked([html('a'), data('#n'), selector('Patient.name')]), FAULT],
+  ['a selector of what a date does not have', linked([html('a'), data('#d'), selector('nonsense')]), FAULT],
   ['no narrative', linked([html('a'), data('#n')], ''), FAULT],
 ])('a textLink with %s', async (_, resource, said) => {
   expect(await findingsOf(resource, [], /^text-link/)).toEqual(said)
+})
+
+test('the data of a textLink must be there, unlike the fragment of another uri', async () => {
+  const other = { extension: [{ url: 'http://links.test/x', valueUri: '#x' }] }
+  expect(await findingsOf({ ...linked([html('a'), data('#x')]), ...other }, [], /^uri-fragment/)).toEqual([
+    'error uri-fragment Patient.text.extension[0].extension[1].value.ofType(uri)',
+    'warning uri-fragment Patient.extension[0].value.ofType(uri)',
+  ])
 })
 
 test('a textLink may lead to another entry of the Bundle', async () => {

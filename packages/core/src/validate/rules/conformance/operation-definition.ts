@@ -133,9 +133,9 @@ const ANY: ReadonlySet<string> = new Set(['Any', 'Element', 'Resource', 'DomainR
 function typeDifferences(node: FhirNode, types: readonly TypeRule[]): readonly string[] {
   const own = allowedTypes(node)
   const others = types.map(({ code }) => code)
-  if (own.length === 0 || others.length === 0 || [...own, ...others].some((type) => ANY.has(type))) return []
+  if (others.length === 0 || [...own, ...others].some((type) => ANY.has(type))) return []
   const isSame = own.every((type) => others.includes(type)) && others.every((type) => own.includes(type))
-  return isSame ? [] : [`the type is ${others.join(' or ')}, not ${own.join(' or ')}`]
+  return isSame ? [] : [`the type is ${others.join(' or ')}, not ${own.join(' or ') || 'parts'}`]
 }
 
 /** The type of a parameter, or the types that an extension lists instead. */

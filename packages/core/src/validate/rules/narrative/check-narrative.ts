@@ -1,4 +1,4 @@
-import { OperationError, quoted } from '../../../errors/index.js'
+import { quoted } from '../../../errors/index.js'
 import type { FhirNode, TypeDefinition } from '../../../fhirpath/index.js'
 import { isObject, type JsonObject, objectsAt, stringAt } from '../../../json/index.js'
 import { finished, type Work } from '../../../work/index.js'
@@ -7,6 +7,7 @@ import type { ElementRule } from '../../run/element-rule.js'
 import { defineFinding, type Finding, type FindingDefinition, INVARIANT, type Report } from '../../run/finding.js'
 import { childrenOf } from '../../run/nodes.js'
 import { type DemandRule, type NodeRule, resourceOf, type Run } from '../../run/run.js'
+import { expressionProblem } from '../expression/expression-problem.js'
 import { containerOf, resolveLocally } from '../reference/resolve-locally.js'
 import { isPlainNarrative, isUnremarkable } from './plain-narrative.js'
 import { type Narrative, type NarrativeLanguage, narrativeWork, readNarrative } from './read-narrative.js'
@@ -266,7 +267,8 @@ const TEXT_LINK: FindingDefinition = defineFinding(
   'Link elements of the narrative that exist with data that exists.',
 )
 
-const URL = 'http://hl7.org/fhir/StructureDefinition/textLink'
+/** The extension that links a narrative with data. */
+export const TEXT_LINK_URL = 'http://hl7.org/fhir/StructureDefinition/textLink'
 
 /** Links between narratives and data. */
 export const textLinkRule: NodeRule = {
@@ -283,7 +285,7 @@ export const textLinkRule: NodeRule = {
  */
 function checkTextLinks(run: Run, node: FhirNode): void {
   if (!isObject(node.value)) return
-  const links = objectsAt(node.value, 'extension').filter(({ url }) => url === URL)
+  const links = objectsAt(node.value, 'extension').filter(({ url }) => url === TEXT_LINK_URL)
   if (links.length === 0) return
   const div = stringAt(node.value, 'div')
   if (div === undefined) return run.findings.report(TEXT_LINK, node, { text: 'There is a textLink, but no narrative that it could link.' })
@@ -310,8 +312,9 @@ function checkLink(run: Run, node: FhirNode, { link, ids }: TextLink): void {
   if (count === 0) say(`The data ${quoted(data)} of the textLink was not found.`, 'not-found')
   if (count > 1) say(`The data ${quoted(data)} of the textLink is in ${count} places.`, 'invalid')
   const [selector] = extensionValues(link, 'selector')
-  const problem = typeof selector === 'string' ? selectorProblem(run, selector, type) : undefined
-  if (problem !== undefined) say(`The selector ${quoted(String(selector))} of the textLink is not valid: ${problem}`, 'invalid')
+  if (typeof selector !== 'string') return
+  const problem = expressionProblem(selector, { model: run.model, focus: type === undefined ? [] : [type] })
+  if (problem?.isError === true) say(`The selector ${quoted(selector)} of the textLink is not valid: ${problem.text}`, 'invalid')
 }
 
 interface LinkedData {
@@ -333,7 +336,8 @@ function dataOf(run: Run, node: FhirNode, data: string): LinkedData {
 /** The type of the first element with an id. */
 function typeOf(run: Run, node: FhirNode, id: string): TypeDefinition | undefined {
   run.scheduler.step()
-  if (isObject(node.value) && node.value['id'] === id) return node.type
+  const holder = isObject(node.value) ? node.value : node.extra
+  if (holder?.['id'] === id) return node.type
   for (const name of node.type.elements.keys()) {
     for (const child of childrenOf(run, node, name)) {
       const found = typeOf(run, child, id)
@@ -348,15 +352,4 @@ function placesOf(run: Run, resource: FhirNode, id: string): number {
   const text = isObject(resource.value) ? resource.value['text'] : undefined
   const div = isObject(text) ? (stringAt(text, 'div') ?? '') : ''
   return (anchorsOf(run, resource).get(id) ?? 0) - (readNarrative(div).ids.get(id) ?? 0)
-}
-
-function selectorProblem(run: Run, selector: string, type: TypeDefinition | undefined): string | undefined {
-  try {
-    run.definitions.expression(selector)
-  } catch (error) {
-    if (error instanceof OperationError) return error.message
-    throw error
-  }
-  const first = /^([a-z]\w*)(?!\w*\()/.exec(selector)?.[1]
-  return type === undefined || first === undefined || type.elements.has(first) ? undefined : `${type.name} has no element ${quoted(first)}.`
 }

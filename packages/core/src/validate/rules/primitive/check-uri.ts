@@ -2,9 +2,9 @@ import { quoted } from '../../../errors/index.js'
 import { type FhirNode, PENDING } from '../../../fhirpath/index.js'
 import { type ElementRule, TYPE_URL } from '../../run/element-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
-import { isCanonicalResource } from '../../run/nodes.js'
+import { isCanonicalResource, textOf } from '../../run/nodes.js'
 import { type NodeRule, resourceOf, type Run } from '../../run/run.js'
-import { anchorsOf } from '../narrative/check-narrative.js'
+import { anchorsOf, TEXT_LINK_URL } from '../narrative/check-narrative.js'
 import { containedOf, containerOf } from '../reference/resolve-locally.js'
 import { isAbsoluteUri } from './text.js'
 
@@ -46,12 +46,15 @@ function checkFragment(run: Run, node: FhirNode): void {
 }
 
 /**
- * True for fragments that must resolve: canonicals, and the code system of a value set. Exceptions are needed for examples of R4, which have actions without
+ * True for fragments that must resolve: canonicals, the code system of a value set, and the data of a textLink. Exceptions are needed for examples of R4, which have actions without
  * their definitions, and a question of a contained form without its value set of answers.
  */
 function isNeeded(node: FhirNode): boolean {
   const { type, slot, parent } = node
-  if (type.name !== 'canonical') return slot?.name === 'system' && parent?.type.name === 'ValueSet.compose.include'
+  if (type.name !== 'canonical') {
+    if (parent?.type.name === 'Extension') return parent.parent !== undefined && textOf(parent.parent, 'url') === TEXT_LINK_URL
+    return slot?.name === 'system' && parent?.type.name === 'ValueSet.compose.include'
+  }
   return slot?.name !== 'definition' && (slot?.name !== 'answerValueSet' || resourceOf(node).slot?.name !== 'contained')
 }
 

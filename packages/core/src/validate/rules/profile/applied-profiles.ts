@@ -271,7 +271,7 @@ function lineOf(run: Run, profile: Profile): Profile[] {
 
 /**
  * The root rules of the profile that a node must conform to. If several are possible, it must conform to one. If it conforms to none, this is reported
- * and the rules of all are returned, so that their findings say why.
+ * and the rules of all are returned, so that their findings say why; if one of them is not known, only that is reported.
  */
 export function chosenRoots(run: Run, node: FhirNode, canonicals: readonly string[]): readonly ElementRule[] {
   const profiles = canonicals.map((canonical) => run.definitions.profile(canonical))
@@ -284,7 +284,10 @@ export function chosenRoots(run: Run, node: FhirNode, canonicals: readonly strin
     .map((canonical) => ({ key: canonical, rules: profileRoots(run, canonical) }))
   const fitting = choices.filter(({ key, rules }) => rules.length > 0 && conforms(run, node, { key, rules }))
   const list = canonicals.join(', ')
-  if (fitting.length === 0 && !profiles.includes(undefined)) {
+  const unknown = canonicals[profiles.indexOf(undefined)]
+  if (fitting.length === 0 && unknown !== undefined)
+    reportUnknown(run, node, `The profile ${unknown}, one of those that this element may have,`)
+  else if (fitting.length === 0) {
     reportNone(run, node, { list, choices: choices.map(({ key }) => key) })
     return choices.flatMap(({ rules }) => rules)
   }
@@ -320,6 +323,11 @@ function reportNone(run: Run, node: FhirNode, { list, choices }: Unmet): void {
   }
 }
 
+/** Reports that an element cannot be checked against the profile that it needs. */
+function reportUnknown(run: Run, node: FhirNode, what: string): void {
+  run.findings.report(PROFILE_UNKNOWN, node, { text: `${what} could not be found.`, severity: 'error' })
+}
+
 interface FoundProfile {
   readonly canonical: string
   readonly profile: Profile | Pending | undefined
@@ -334,10 +342,7 @@ function isForType(run: Run, node: FhirNode, { canonical, profile }: FoundProfil
 function onlyRoots(run: Run, node: FhirNode, { canonical, profile }: FoundProfile): readonly ElementRule[] {
   if (profile === undefined) {
     if (node.type.name === 'Extension') return []
-    run.findings.report(PROFILE_UNKNOWN, node, {
-      text: `The profile ${canonical}, which this element must conform to, could not be found.`,
-      severity: 'error',
-    })
+    reportUnknown(run, node, `The profile ${canonical}, which this element must conform to,`)
     return []
   }
   if (profile === PENDING) return []

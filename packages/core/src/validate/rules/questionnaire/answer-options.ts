@@ -38,7 +38,7 @@ export function checkOptions(check: ResponseCheck, valued: ValuedAnswer): void {
   const options = objectsAt(item.json, 'answerOption')
   const valueSet = stringAt(item.json, 'answerValueSet')
   if (options.length > 0 && !WITHOUT_OPTIONS.has(item.type)) checkOption(check, valued, options)
-  else if (valueSet !== undefined && !isFreeText(valued)) checkInValueSet(check, valued, valueSet)
+  else if (valueSet !== undefined && !isUncoded(valued)) checkInValueSet(check, valued, valueSet)
   else if (CHOICES.has(item.type)) {
     say(check, valued, { finding: ANSWER_OPTIONS_UNKNOWN, text: 'The item has no options, so the answer cannot be checked.' })
   }
@@ -49,9 +49,9 @@ const CHOICES: ReadonlySet<string> = new Set(['choice', 'open-choice'])
 /** Types of questions whose answers cannot be options; options that a questionnaire gives for them are ignored. */
 const WITHOUT_OPTIONS: ReadonlySet<string> = new Set(['boolean', 'url', 'quantity', 'reference', 'attachment'])
 
-/** True for a text as the answer to a choice, for which the value set cannot decide. */
-function isFreeText({ item, value }: ValuedAnswer): boolean {
-  return CHOICES.has(item.type) && typeof value.value === 'string'
+/** True for a text, a number or a date as the answer to a choice, for which the value set cannot decide. */
+function isUncoded({ item, value }: ValuedAnswer): boolean {
+  return CHOICES.has(item.type) && !isObject(value.value)
 }
 
 /** Checks that an option that excludes all others is the only answer. */
