@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { EventEmitter } from 'node:events'
 import pg from 'pg'
 import { pglitePool, type PostgresPool } from '../src/index.js'
 import { testServer } from './test-server.js'
@@ -68,6 +69,40 @@ async function once(url: string, statement: string): Promise<void> {
   await client.connect()
   await client.query(statement)
   await client.end()
+}
+
+/**
+ * Lends the connections of a pool to storages, one after the other: making them takes longer than most tests of a contract. Each storage gets them as if
+ * they were new, in a pool that it may close.
+ */
+export function lender(pool: PostgresPool): () => PostgresPool {
+  if (!(pool instanceof pg.Pool)) return () => ({ connect: () => pool.connect(), on: () => {}, end: async () => {} })
+  // Every storage listens to the connections that it gets.
+  pool.on('connect', (client) => void client.setMaxListeners(0))
+  return () => {
+    const [renewed, listening] = [new WeakSet<pg.PoolClient>(), [] as Parameters<EventEmitter['on']>[]]
+    return {
+      async connect() {
+        const client = await pool.connect()
+        if (!renewed.has(client)) await renew(client)
+        renewed.add(client)
+        return client
+      },
+      on(...args: Parameters<EventEmitter['on']>) {
+        listening.push(args)
+        Reflect.apply(pool.on, pool, args)
+      },
+      async end() {
+        for (const args of listening) Reflect.apply(pool.off, pool, args)
+      },
+    }
+  }
+}
+
+/** Ends settings, subscriptions and prepared statements of a session. The driver has a list of the statements, too. */
+async function renew(client: pg.PoolClient): Promise<void> {
+  await client.query('DISCARD ALL')
+  Reflect.set(Reflect.get(client, 'connection'), 'parsedStatements', {})
 }
 
 /** One connection, and so one schema at a time. */
