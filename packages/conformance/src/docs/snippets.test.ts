@@ -1,18 +1,16 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import ts from 'typescript'
-import { expect, test } from 'vitest'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sourceEntries, workspacePackages } from '../../../../scripts/packages.mjs'
 import { blocksOf, pages, ROOT, type Block } from './blocks.js'
 
-/** Diagnostics about names that are declared and not used: blocks show what there is. */
-const UNUSED = new Set([6133, 6192, 6196, 6198])
-
 /** What blocks import beside our packages, where it is installed here. */
 const OTHERS: Readonly<Record<string, string[]>> = {
-  pg: ['./packages/postgres/node_modules/@types/pg'],
-  '@electric-sql/pglite': ['./packages/postgres/node_modules/@electric-sql/pglite'],
-  '@opentelemetry/api': ['./packages/handler/node_modules/@opentelemetry/api'],
+  pg: ['./packages/postgres/node_modules/@types/pg/index.d.ts'],
+  '@electric-sql/pglite': ['./packages/postgres/node_modules/@electric-sql/pglite/dist/index.d.ts'],
+  '@opentelemetry/api': ['./packages/handler/node_modules/@opentelemetry/api/build/src/index.d.ts'],
 }
 
 /** Our packages by the declarations that users get, which take about half the time of the sources. */
@@ -29,28 +27,38 @@ const blocks = pages()
   .flatMap(blocksOf)
   .filter(({ kind }) => kind !== 'bot' && kind !== 'jest')
 
-/** Compiles blocks as files beside the root's tsconfig; each diagnostic with its place on the page. */
-function problemsOf(given: readonly Block[]): readonly string[] {
-  const { config } = ts.readConfigFile(join(ROOT, 'tsconfig.json'), (path) => ts.sys.readFile(path))
-  const { options: own } = ts.parseJsonConfigFileContent(config, ts.sys, ROOT)
-  const options = { ...own, declaration: false, isolatedDeclarations: false, paths: { ...BUILT, ...OTHERS } }
-  const files = new Map(given.map((block, index) => [join(ROOT, `block-${index}.ts`), block]))
-  const host = ts.createCompilerHost(options)
-  const disk = { ...host }
-  host.fileExists = (file) => files.has(file) || disk.fileExists(file)
-  host.getSourceFile = (file, ...rest) => {
-    const block = files.get(file)
-    if (block === undefined) return disk.getSourceFile(file, ...rest)
-    return ts.createSourceFile(file, `${block.code}\nexport {}\n`, ts.ScriptTarget.Latest)
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'fhir-ops-blocks-'))
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+/** Compiles blocks as files of a package with the root's dependencies and options, but for names that are not used; each diagnostic with its place on the page. */
+function problemsOf(blocks: readonly Block[]): readonly string[] {
+  const paths = Object.entries({ ...BUILT, ...OTHERS }).map(([name, [file = '']]) => [name, [resolve(ROOT, file)]])
+  const compilerOptions = {
+    types: ['node'],
+    declaration: false,
+    isolatedDeclarations: false,
+    noUnusedLocals: false,
+    noUnusedParameters: false,
   }
-  const program = ts.createProgram([...files.keys()], options, host)
-  return [...files].flatMap(([file, { place }]) => {
-    const source = program.getSourceFile(file)
-    const found = [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)]
-    return found
-      .filter(({ code }) => !UNUSED.has(code))
-      .map(({ messageText }) => `${place}: ${ts.flattenDiagnosticMessageText(messageText, ' ')}`)
+  const config = { extends: join(ROOT, 'tsconfig.base.json'), compilerOptions: { ...compilerOptions, paths: Object.fromEntries(paths) } }
+  const files = { 'package.json': '{"type":"module"}', 'tsconfig.json': JSON.stringify({ ...config, include: ['*.ts'] }) }
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
+  for (const [index, { code }] of blocks.entries()) writeFileSync(join(folder, `block-${index}.ts`), `${code}\nexport {}\n`)
+  const { stdout } = spawnSync(process.execPath, [join(ROOT, 'node_modules/typescript-7/bin/tsc'), '-p', folder], {
+    cwd: folder,
+    encoding: 'utf8',
   })
+  return stdout
+    .split('\n')
+    .filter((line) => /\berror TS/.test(line))
+    .map((line) => {
+      const [, index, message] = /^block-(\d+)\.ts\(.*?\): error TS\d+: (.*)$/.exec(line) ?? []
+      return index === undefined ? line : `${blocks[Number(index)]?.place}: ${message}`
+    })
 }
 
 test('every block of code in the docs compiles as it stands, and one that does not would be noticed', () => {
