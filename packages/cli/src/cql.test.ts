@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openTranslator } from './commands/measure-command.js'
+import { translator } from '../test/translator.fixture.js'
 import type { Io } from './io.js'
 import { run } from './program.js'
 
@@ -30,10 +30,6 @@ interface Printed {
   readonly out: string
   readonly err: string
 }
-
-/** One for all commands, as in a shell: each would load its own for two seconds. */
-const translator = openTranslator()
-afterAll(() => translator.close())
 
 const command = (...args: string[]): Promise<Printed> => program(['cql', ...args], { translator })
 

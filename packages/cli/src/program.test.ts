@@ -8,8 +8,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { Command } from 'commander'
 import { OperationError } from 'fhir-ops/errors'
 import { builtFile } from '../../../test/built.js'
+import { translator } from '../test/translator.fixture.js'
 import { allCommands } from './commands/index.js'
-import { openTranslator } from './commands/measure-command.js'
 import { run } from './program.js'
 import { runCommands, type MakeCommand } from './run-commands.js'
 
@@ -22,12 +22,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'fhir-ops-cli-'))
 })
 
-/** One for all commands, as in a shell: each would load its own for two seconds. */
-const translator = openTranslator()
-afterAll(async () => {
-  await translator.close()
-  await rm(folder, { recursive: true })
-})
+afterAll(() => rm(folder, { recursive: true }))
 
 async function command(args: readonly string[], stdin = '') {
   const out: string[] = []

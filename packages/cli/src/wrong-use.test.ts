@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { openSqlite } from '@fhir-ops/sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { translator } from '../test/translator.fixture.js'
 import { commandsOf } from './config.js'
 import { program, run } from './program.js'
 import { SAMPLE_FOLDER } from './files.js'
@@ -88,7 +89,12 @@ const NEEDED: Readonly<Record<string, readonly string[]>> = {
 /** Runs a wrong call, which must end with a status of its own and a sentence, and gives what it said. */
 async function refused(args: readonly string[], stdin = ''): Promise<{ readonly status: number; readonly err: string }> {
   const err: string[] = []
-  const io = { out: (line: string) => void err.push(line), err: (line: string) => void err.push(line), stdin: async () => stdin }
+  const io = {
+    out: (line: string) => void err.push(line),
+    err: (line: string) => void err.push(line),
+    stdin: async () => stdin,
+    translator,
+  }
   const status = await run(args, io)
   const said = err.join('\n')
   expect([1, 2], said).toContain(status)
@@ -506,7 +512,7 @@ describe('what a command answers to in particular', () => {
     mkdirSync(file('cql'))
     writeFileSync(file('cql/one.cql'), 'define A: 1')
     writeFileSync(file('cql/._one.cql'), Buffer.from([0, 5, 22, 7, 0xff]))
-    const io = { out: (line: string) => void out.push(line), err: (line: string) => void err.push(line), stdin: async () => '' }
+    const io = { out: (line: string) => void out.push(line), err: (line: string) => void err.push(line), stdin: async () => '', translator }
     expect([await run(['cql', file('cql/one.cql')], io), out]).toEqual([0, ['A  1']])
     expect(err.join('\n')).toContain(`not available to include: ${file('cql/._one.cql')} is not UTF-8`)
   })

@@ -1,9 +1,8 @@
-import { afterAll, expect, it } from 'vitest'
-import { testDatabase, UNHURRIED } from '../test/test-database.js'
+import { expect, it } from 'vitest'
+import { sharedDatabase, UNHURRIED } from '../test/test-database.js'
 import { openPostgres } from './index.js'
 
-const database = await testDatabase({ fsync: 'off' })
-afterAll(() => database.remove())
+const database = await sharedDatabase()
 
 it('an import that was given up goes with the next one, one under way stays', async () => {
   const schema = await database.schema()

@@ -1,11 +1,10 @@
 import pg from 'pg'
-import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { basic, byCode } from '../../core/test/basics.js'
-import { testDatabase, UNHURRIED, type TestSchema } from '../test/test-database.js'
+import { sharedDatabase, UNHURRIED, type TestSchema } from '../test/test-database.js'
 import { openPostgres, openPostgresToFill } from './index.js'
 
-const database = await testDatabase({ fsync: 'off' })
-afterAll(() => database.remove())
+const database = await sharedDatabase()
 
 const BY_CODE = byCode('a')
 

@@ -3,11 +3,10 @@ import { conceptStoreContract, sessionStoreContract, storageContract } from '@fh
 import type { Condition } from 'fhir-ops/storage'
 import { afterAll, expect, test, vi } from 'vitest'
 import { noting, vocabularyOf } from '../test/sent-statements.js'
-import { lender, testDatabase, UNHURRIED } from '../test/test-database.js'
+import { lender, sharedDatabase, UNHURRIED } from '../test/test-database.js'
 import { openPostgres, openPostgresToFill, type PostgresDatabase } from './index.js'
 
-// Nothing here stops a machine: without flushes it takes half the time.
-const database = await testDatabase({ fsync: 'off' })
+const database = await sharedDatabase()
 
 const TABLES = ['resource', 'entry', 'version', 'removed', 'user', 'session', 'used_key', 'system', 'section']
 /** Deletes little in less time than TRUNCATE takes to make files; deleted resources are noted as removed, so those go after them. */
@@ -22,7 +21,6 @@ let isUsed = false
 afterAll(async () => {
   await Promise.all([contractPool.end(), emptyingPool.end()])
   await contractSchema.drop()
-  await database.remove()
 })
 
 /** The schema of the contracts without content. It is made by whoever opens it first, which takes longer than most tests. */

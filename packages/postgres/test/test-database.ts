@@ -18,6 +18,9 @@ export interface TestDatabase {
   remove(): Promise<void>
 }
 
+/** A database that others use too. */
+export type SharedDatabase = Omit<TestDatabase, 'remove'>
+
 /** A schema of its own. */
 export interface TestSchema {
   /** Connections by this URL use the schema; absent for a database inside the process. */
@@ -40,6 +43,18 @@ export async function testDatabase(settings: Readonly<Record<string, string>> = 
       : { name: 'the server of DATABASE_URL', ...onServer(url, 'clean'), remove: async () => {} }
   process.stdout.write(`PostgreSQL tests run against ${database.name}\n`)
   return database
+}
+
+/** What `sharedDatabase` gives in this process. */
+let shared: Promise<SharedDatabase> | undefined
+
+/**
+ * As `testDatabase`, on one server for all files of this process, which starts when the first of them asks and ends with the run: starting one takes longer than
+ * most files. For tests that make schemas of their own, and neither stop the server nor set it up. It flushes nothing, since nothing here stops a machine.
+ */
+export function sharedDatabase(): Promise<SharedDatabase> {
+  shared ??= testDatabase({ fsync: 'off' })
+  return shared
 }
 
 async function ownDatabase(settings: Readonly<Record<string, string>>): Promise<TestDatabase> {

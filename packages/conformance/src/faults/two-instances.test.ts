@@ -6,13 +6,12 @@ import { createContext } from 'fhir-ops/context'
 import { memorySessionStore } from 'fhir-ops/memory'
 import { createSessions } from 'fhir-ops/sessions'
 import type { Storage } from 'fhir-ops/storage'
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { rounds } from '../../../../test/effort.js'
-import { testDatabase, UNHURRIED } from '../../../postgres/test/test-database.js'
+import { sharedDatabase, UNHURRIED } from '../../../postgres/test/test-database.js'
 import { temporaryFolder } from '../../../sqlite/test/temporary-folder.js'
 
-const database = await testDatabase({ fsync: 'off' })
-afterAll(() => database.remove())
+const database = await sharedDatabase()
 
 /** Storages that share their content, as those of two processes do. */
 interface Shared {

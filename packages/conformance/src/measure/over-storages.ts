@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, it } from 'vitest'
 import { numRuns, SEED } from '../../../cql/test/ward.fixture.js'
-import { testDatabase, type TestDatabase } from '../../../postgres/test/test-database.js'
+import { sharedDatabase, type SharedDatabase } from '../../../postgres/test/test-database.js'
 
 /** A property that holds over each storage. */
 interface StorageProperty<T> {
@@ -24,14 +24,13 @@ const LONG = { timeout: 300_000 }
 /** Tests of a property over memory, SQLite and PostgreSQL, for a `describe`. */
 export function holdsOverStorages<T>({ values, check, runs }: StorageProperty<T>): void {
   let folder = ''
-  let database: TestDatabase
+  let database: SharedDatabase
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'fhir-ops-property-'))
-    database = await testDatabase()
+    database = await sharedDatabase()
   })
   afterAll(async () => {
     await rm(folder, { recursive: true })
-    await database.remove()
   })
   const assert = (times: number, over: (value: T) => Promise<void>): Promise<void> =>
     fc.assert(fc.asyncProperty(values, over), { numRuns: numRuns(times), ...SEED })

@@ -7,11 +7,11 @@ import { parseSearch } from 'fhir-ops/search'
 import type { SearchPair } from 'fhir-ops/internal/search'
 import { putResource, type Storage } from 'fhir-ops/storage'
 import { afterAll, describe, expect, test } from 'vitest'
-import { testDatabase, UNHURRIED } from '../../../postgres/test/test-database.js'
+import { sharedDatabase, UNHURRIED } from '../../../postgres/test/test-database.js'
 
 /** Searches that have as much of something as a search may have: what is not refused must be answered, by every storage. */
 const { indexer, search } = r4({ words: true })
-const database = await testDatabase({ fsync: 'off' })
+const database = await sharedDatabase()
 const postgres = await openPostgres((await database.schema()).pool(), UNHURRIED)
 const storages: readonly (readonly [name: string, storage: Storage])[] = [
   ['memory', memoryStorage()],
@@ -20,7 +20,6 @@ const storages: readonly (readonly [name: string, storage: Storage])[] = [
 ]
 afterAll(async () => {
   await Promise.all(storages.map(([, storage]) => storage.close()))
-  await database.remove()
 })
 
 const PATIENTS = 50

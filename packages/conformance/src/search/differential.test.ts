@@ -7,9 +7,9 @@ import { memoryStorage } from 'fhir-ops/memory'
 import { containedQueries, parseSeveral, severalPage, showingContained } from 'fhir-ops/internal/search'
 import { createIndexer, searchParameters } from 'fhir-ops/search'
 import { putResource, type SearchPage, type SearchQuery, type Storage, type WriteEntry } from 'fhir-ops/storage'
-import { afterAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { rounds, SEED } from '../../../../test/effort.js'
-import { testDatabase, UNHURRIED } from '../../../postgres/test/test-database.js'
+import { sharedDatabase, UNHURRIED } from '../../../postgres/test/test-database.js'
 import { NOW } from './naive/matches.js'
 import { naiveSearch, type Stored } from './naive/search.js'
 import { change, IDS, type Change } from './random-resources.js'
@@ -20,8 +20,7 @@ const ROUNDS = rounds({ quick: 6, all: 60 })
 
 const parameters = searchParameters(r4SearchParameters(), r4TypeModel(), { words: true })
 const indexer = createIndexer(parameters)
-const database = await testDatabase({ fsync: 'off' })
-afterAll(() => database.remove())
+const database = await sharedDatabase()
 
 it(`memory, SQLite, PostgreSQL and a plain look at every resource find the same in the same order (seed ${SEED}, ${ROUNDS} rounds)`, async () => {
   const clock = { at: Date.UTC(2023, 0, 1) }

@@ -8,7 +8,7 @@ import { callersSearch, containedQueries, severalPage, showingContained, type Se
 import { createIndexer, parseSearch, searchParameters } from 'fhir-ops/search'
 import { putResource, type Storage } from 'fhir-ops/storage'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { testDatabase, UNHURRIED } from '../../../postgres/test/test-database.js'
+import { sharedDatabase, UNHURRIED } from '../../../postgres/test/test-database.js'
 import { RESOURCES } from './r4-resources.js'
 
 const parameters = searchParameters(r4SearchParameters(), r4TypeModel(), { words: true })
@@ -236,8 +236,7 @@ const SEARCHES: readonly (readonly [search: string, expected: string])[] = [
   ['Patient?_query=current', 'search-unsupported'],
 ]
 
-const database = await testDatabase({ fsync: 'off' })
-afterAll(() => database.remove())
+const database = await sharedDatabase()
 const now = (): Date => NOW
 const postgres = await openPostgres((await database.schema()).pool(), { ...UNHURRIED, now })
 

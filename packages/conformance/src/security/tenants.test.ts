@@ -15,7 +15,7 @@ import { createSessions, type Sessions } from 'fhir-ops/sessions'
 import { putResource, type SessionStore, type Storage } from 'fhir-ops/storage'
 import { tenantSessionStore, tenantStorage } from 'fhir-ops/tenants'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { testDatabase, UNHURRIED } from '../../../postgres/test/test-database.js'
+import { sharedDatabase, UNHURRIED } from '../../../postgres/test/test-database.js'
 
 const release = r4()
 const SCOPES = ['openid', 'system/*.cruds', 'system/Bot.cruds']
@@ -40,7 +40,8 @@ async function tenantOf(
   const storage = tenantStorage(shared.storage, name)
   const sessions = createSessions({ store: tenantSessionStore(shared.sessions, name) })
   const definitions = [storageLayer(shared.storage, 'shared'), ...release.definitions]
-  const context = createContext({ ...release, storage, definitions, cache })
+  const limits = { operationTimeoutMs: 600_000 }
+  const context = createContext({ ...release, storage, definitions, cache, limits })
   const baseUrl = `https://${name}.example.org`
   const handler = createHandler({
     context,
@@ -170,8 +171,7 @@ async function sqliteFile(): Promise<Parts> {
   return { storage, sessions, close: async () => (await close(), rm(file, { force: true })) }
 }
 
-const database = await testDatabase({ fsync: 'off' })
-afterAll(() => database.remove())
+const database = await sharedDatabase()
 
 async function postgresSchema(): Promise<Parts> {
   const schema = await database.schema()

@@ -1,14 +1,13 @@
 import { writableText, type IndexEntry, type PutEntry } from 'fhir-ops/storage'
 import pg from 'pg'
-import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { testDatabase, UNHURRIED, type TestSchema } from '../../test/test-database.js'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { sharedDatabase, UNHURRIED, type TestSchema } from '../../test/test-database.js'
 import { openPostgres, type OpenPostgresOptions, type PostgresClient, type PostgresDatabase, type PostgresPool } from '../index.js'
 import { connectionsOf } from './connections.js'
 import { databaseOver } from './database.js'
 import { sql, type Row } from './sql.js'
 
-const database = await testDatabase({ fsync: 'off' })
-afterAll(() => database.remove())
+const database = await sharedDatabase()
 
 const HOSTILE = [
   '',

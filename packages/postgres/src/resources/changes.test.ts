@@ -1,14 +1,13 @@
 import fc from 'fast-check'
 import { containedType, type Storage, type WriteEntry } from 'fhir-ops/storage'
 import pg from 'pg'
-import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { basic } from '../../../core/test/basics.js'
 import { rounds, SEED } from '../../../../test/effort.js'
-import { testDatabase, UNHURRIED, type TestSchema } from '../../test/test-database.js'
+import { sharedDatabase, UNHURRIED, type TestSchema } from '../../test/test-database.js'
 import { openPostgres, type PostgresDatabase } from '../index.js'
 
-const database = await testDatabase({ fsync: 'off' })
-afterAll(() => database.remove())
+const database = await sharedDatabase()
 
 const RUNS = rounds({ quick: 7, all: 20 })
 

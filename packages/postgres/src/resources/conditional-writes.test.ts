@@ -2,15 +2,14 @@ import { createContext } from 'fhir-ops/context'
 import { searchParameters } from 'fhir-ops/search'
 import { r4SearchParameters, r4TypeModel } from '@fhir-ops/r4'
 import pg from 'pg'
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { basic, byCode } from '../../../core/test/basics.js'
 import { fhirHeaders, send, startServer } from '../../../handler/test/running-server.js'
 import { noting } from '../../test/sent-statements.js'
-import { testDatabase, UNHURRIED, type TestSchema } from '../../test/test-database.js'
+import { sharedDatabase, UNHURRIED, type TestSchema } from '../../test/test-database.js'
 import { openPostgres, type PostgresDatabase } from '../index.js'
 
-const database = await testDatabase({ fsync: 'off' })
-afterAll(() => database.remove())
+const database = await sharedDatabase()
 
 const KINDS = ['pg_advisory_xact_lock', 'pg_advisory_xact_lock_shared']
 const REFUSING = `LANGUAGE plpgsql AS 'BEGIN RAISE feature_not_supported; END'`

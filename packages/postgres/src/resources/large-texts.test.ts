@@ -1,15 +1,14 @@
 import { createResourceCache } from '@fhir-ops/sql'
 import { writableText, type Storage, type WriteEntry } from 'fhir-ops/storage'
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { testDatabase, UNHURRIED, type TestSchema } from '../../test/test-database.js'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { sharedDatabase, UNHURRIED, type TestSchema } from '../../test/test-database.js'
 import { connectionsOf } from '../database/connections.js'
 import { databaseOver } from '../database/database.js'
 import { openPostgres } from '../index.js'
 import { searchPage } from '../search/search-page.js'
 import { historyIn } from './storage.js'
 
-const database = await testDatabase({ fsync: 'off' })
-afterAll(() => database.remove())
+const database = await sharedDatabase()
 
 const SMALL = 'small'
 const LARGE = 'x'.repeat(100_000)

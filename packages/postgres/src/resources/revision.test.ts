@@ -3,14 +3,13 @@ import { createContext, type OperationContext } from 'fhir-ops/context'
 import { translate } from 'fhir-ops/translate'
 import { putResource, type PutEntry } from 'fhir-ops/storage'
 import pg from 'pg'
-import { afterAll, afterEach, beforeEach, describe, expect, it, test, vi } from 'vitest'
-import { testDatabase, UNHURRIED, type TestSchema } from '../../test/test-database.js'
+import { afterEach, beforeEach, describe, expect, it, test, vi } from 'vitest'
+import { sharedDatabase, UNHURRIED, type TestSchema } from '../../test/test-database.js'
 import { revisionOf } from './revision.js'
 import type { Row } from '../database/sql.js'
 import { openPostgres, type PostgresClient, type PostgresDatabase, type PostgresPool } from '../index.js'
 
-const database = await testDatabase({ fsync: 'off' })
-afterAll(() => database.remove())
+const database = await sharedDatabase()
 
 const COLOURS = 'http://example.org/colours'
 

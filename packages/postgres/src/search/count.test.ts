@@ -2,14 +2,13 @@ import fc from 'fast-check'
 import { memoryStorage } from 'fhir-ops/memory'
 import { writableText, type IndexEntry, type SearchQuery, type WriteEntry } from 'fhir-ops/storage'
 import pg from 'pg'
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { rounds, SEED } from '../../../../test/effort.js'
-import { testDatabase, UNHURRIED, type TestSchema } from '../../test/test-database.js'
+import { sharedDatabase, UNHURRIED, type TestSchema } from '../../test/test-database.js'
 import { keptCounts } from '../resources/storage.js'
 import { openPostgres, type PostgresDatabase } from '../index.js'
 
-const database = await testDatabase({ fsync: 'off' })
-afterAll(() => database.remove())
+const database = await sharedDatabase()
 
 const RUNS = rounds({ quick: 5, all: 15 })
 

@@ -3,7 +3,7 @@ import { writableText, type Condition, type IndexEntry, type PutEntry, type Sear
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { representative } from '../../../../test/effort.js'
 import { answerOf } from '../../../core/test/storage-answers.js'
-import { testDatabase, UNHURRIED, type TestSchema } from '../../test/test-database.js'
+import { sharedDatabase, UNHURRIED, type TestSchema } from '../../test/test-database.js'
 import { connectionsOf } from '../database/connections.js'
 import { databaseOver, type Database } from '../database/database.js'
 import { openPostgres } from '../index.js'
@@ -11,8 +11,7 @@ import { countMatches, searchPage } from './search-page.js'
 import { sql } from '../database/sql.js'
 import { meets } from './ids-sql.js'
 
-const database = await testDatabase({ fsync: 'off' })
-afterAll(() => database.remove())
+const database = await sharedDatabase()
 
 function put(type: string, id: string, entries: readonly IndexEntry[]): PutEntry {
   return { op: 'put', type, id, text: writableText(type, id, { resourceType: type }), entries }

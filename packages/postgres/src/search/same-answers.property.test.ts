@@ -3,11 +3,11 @@ import { sqliteStorage } from '@fhir-ops/sqlite'
 import fc from 'fast-check'
 import { memoryStorage } from 'fhir-ops/memory'
 import type { SearchQuery, Storage } from 'fhir-ops/storage'
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { rounds } from '../../../../test/effort.js'
 import { query, scan, step, type Step } from '../../../core/test/random-queries.js'
 import { answerOf, entryOf, historyOf, scanOf, versionsOf } from '../../../core/test/storage-answers.js'
-import { testDatabase, UNHURRIED, type TestSchema } from '../../test/test-database.js'
+import { sharedDatabase, UNHURRIED, type TestSchema } from '../../test/test-database.js'
 import { connectionsOf } from '../database/connections.js'
 import { databaseOver } from '../database/database.js'
 import { openPostgres } from '../index.js'
@@ -16,8 +16,7 @@ import { countMatches, searchPage } from './search-page.js'
 
 const RUNS = rounds({ quick: 10, all: 60 })
 
-const database = await testDatabase({ fsync: 'off' })
-afterAll(() => database.remove())
+const database = await sharedDatabase()
 
 describe('PostgreSQL, SQLite and memory', () => {
   let schema: TestSchema

@@ -3,15 +3,14 @@ import { scanResources, writableText, type Condition, type IndexEntry, type PutE
 import { isObject } from 'fhir-ops/internal/json'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { scanOf } from '../../../core/test/storage-answers.js'
-import { testDatabase, UNHURRIED, type TestSchema } from '../../test/test-database.js'
+import { sharedDatabase, UNHURRIED, type TestSchema } from '../../test/test-database.js'
 import { connectionsOf } from '../database/connections.js'
 import { databaseOver, type Database } from '../database/database.js'
 import { sql } from '../database/sql.js'
 import { openPostgres } from '../index.js'
 import { scanPage, scanPageSql } from './scan-page.js'
 
-const database = await testDatabase({ fsync: 'off' })
-afterAll(() => database.remove())
+const database = await sharedDatabase()
 
 const [PATIENTS, EACH] = [40, 30]
 

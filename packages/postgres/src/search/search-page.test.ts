@@ -1,13 +1,12 @@
 import { writableText, type SearchQuery } from 'fhir-ops/storage'
-import { afterAll, expect, it } from 'vitest'
-import { testDatabase, UNHURRIED } from '../../test/test-database.js'
+import { expect, it } from 'vitest'
+import { sharedDatabase, UNHURRIED } from '../../test/test-database.js'
 import { connectionsOf } from '../database/connections.js'
 import { databaseOver } from '../database/database.js'
 import { openPostgres } from '../index.js'
 import { searchPage } from './search-page.js'
 
-const database = await testDatabase({ fsync: 'off' })
-afterAll(() => database.remove())
+const database = await sharedDatabase()
 
 it('a page of large resources ends early, and the next one goes on behind it', async () => {
   const schema = await database.schema()
