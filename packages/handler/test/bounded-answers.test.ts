@@ -6,6 +6,7 @@ import type { ReadResult, StoredResource } from 'fhir-ops/storage'
 import { finished } from 'fhir-ops/internal/work'
 import { r4SearchParameters, r4TypeModel } from '@fhir-ops/r4'
 import { afterEach, describe, expect, it } from 'vitest'
+import { ANY_CHARACTER } from '../../../test/effort.js'
 import { piecesLength, SLICE, type Answer, createAnswerSize, prettyJson } from '../src/http/answer.js'
 import { createBundleWriter } from '../src/content/bundle-text.js'
 import type { HandlerLimits } from '../src/index.js'
@@ -370,22 +371,37 @@ describe('a write that ends after the time limit of its request', () => {
     return { server, started }
   }
 
+  /** Asks until the request is answered in the time that is left to it, which a busy machine may take, but not each time. */
+  async function inTime(ask: (id: string) => Promise<Reply>): Promise<Reply> {
+    for (let attempt = 1; attempt < 20; attempt++) {
+      const reply = await ask(`a${attempt}`)
+      if (reply.status < 500) return reply
+    }
+    return ask('a20')
+  }
+
   it('is answered as done in a transaction, whose reads say that there was no time for them', async () => {
     const { server, started } = await slow()
-    started.at = performance.now()
-    const reply = await sent(server, 'transaction', [read('old'), write('a', 10), read('a')])
+    let written = ''
+    const reply = await inTime(async (id) => {
+      written = id
+      started.at = performance.now()
+      return sent(server, 'transaction', [read('old'), write(id, 10), read(id)])
+    })
     const statuses = [0, 1, 2].map((index) => at(reply.json, 'entry', index, 'response', 'status'))
     expect([reply.status, statuses], reply.text).toEqual([200, ['503', '201', '503']])
     expect(at(reply.json, 'entry', 2, 'response', 'outcome', 'issue', 0, 'code')).toBe('timeout')
-    expect((await askFhir(server, '/Basic/a')).status).toBe(200)
+    expect((await askFhir(server, `/Basic/${written}`)).status).toBe(200)
   })
 
   it('is answered as done, without a layout that there is no time for', async () => {
     const { server, started } = await slow()
     const coding = Array.from({ length: 2_000 }, (_, at) => ({ code: `c${at}` }))
-    const body = JSON.stringify({ resourceType: 'Basic', id: 'a', code: { coding } })
-    started.at = performance.now()
-    const reply = await askFhir(server, '/Basic/a?_pretty=true', { method: 'PUT', body })
+    const reply = await inTime(async (id) => {
+      const body = JSON.stringify({ resourceType: 'Basic', id, code: { coding } })
+      started.at = performance.now()
+      return askFhir(server, `/Basic/${id}?_pretty=true`, { method: 'PUT', body })
+    })
     expect([reply.status, at(reply.json, 'code', 'coding', 1_999, 'code')]).toEqual([201, 'c1999'])
   })
 })
@@ -395,7 +411,7 @@ describe('the size of an answer', () => {
 
   it('is that of its UTF-8', () => {
     fc.assert(
-      fc.property(fc.array(fc.string({ unit: 'binary', maxLength: 20 })), fc.nat(200), (texts, maxBytes) => {
+      fc.property(fc.array(fc.string({ unit: ANY_CHARACTER, maxLength: 20 })), fc.nat(200), (texts, maxBytes) => {
         const size = createAnswerSize({ maxBytes, advice: '' })
         let total = 0
         for (const text of texts.filter((one) => one.isWellFormed())) {

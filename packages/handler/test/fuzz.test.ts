@@ -6,7 +6,7 @@ import { memoryStorage } from 'fhir-ops/memory'
 import { searchParameters } from 'fhir-ops/search'
 import { r4Definitions, r4SearchParameters, r4TypeModel } from '@fhir-ops/r4'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { rounds } from '../../../test/effort.js'
+import { ANY_CHARACTER, rounds } from '../../../test/effort.js'
 import { startServer, type RunningServer } from './running-server.js'
 
 const RUNS = rounds({ quick: 100, all: 300 })
@@ -311,7 +311,7 @@ describe('any request', () => {
         '\r\n\r\n',
         '0',
       ),
-      fc.string({ unit: 'binary', maxLength: 20 }),
+      fc.string({ unit: ANY_CHARACTER, maxLength: 20 }),
     )
     await fc.assert(
       fc.asyncProperty(fc.array(piece, { maxLength: 12 }), async (pieces) => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { ANY_CHARACTER } from '../../../../test/effort.js'
 import { isHl7Message, parseHl7 } from './index.js'
 
 const ADT = [
@@ -202,7 +203,7 @@ describe('for every message', () => {
 
   test('any text is read or refused with a code', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), fc.boolean(), (text, isHl7) => {
+      fc.property(fc.string({ unit: ANY_CHARACTER }), fc.boolean(), (text, isHl7) => {
         try {
           expect(isHl7Message(parseHl7((isHl7 ? 'MSH|^~\\&' : '') + text))).toBe(true)
         } catch (error) {
