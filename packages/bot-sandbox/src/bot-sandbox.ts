@@ -4,7 +4,7 @@ import { createPace, createScheduler, type Pace } from 'fhir-ops/internal/contex
 import type { BotTask } from 'fhir-ops/internal/execute'
 import { checkOptions, inputShape, type InputShape } from 'fhir-ops/internal/input'
 import { availableParallelism } from 'node:os'
-import type { Ended } from './bot-run.js'
+import type { Ended } from './given-runs.js'
 import { createPool } from './pool.js'
 import type { Failure } from './protocol.js'
 import { readAnswer } from './wire.js'

@@ -1,5 +1,31 @@
-import type { BotRun } from './bot-run.js'
 import { hasBegun, offerRun, takeRunBack, type Ticket } from './claims.js'
+import { OperationError } from 'fhir-ops/errors'
+import type { BotTask } from 'fhir-ops/internal/execute'
+import type { LogLine, Outcome, RunMessage } from './protocol.js'
+
+/** How a run ended. */
+export interface Ended {
+  readonly outcome: Outcome
+  readonly log: readonly LogLine[]
+}
+
+/** A requested run that has not ended. */
+export interface BotRun {
+  /** Greater for later runs. */
+  readonly id: number
+  readonly task: BotTask
+  /** The data that a thread needs to run it. */
+  readonly work: Pick<RunMessage, 'code' | 'event' | 'grants' | 'isOnlyCompiled' | 'limits'>
+  /** Time of the request, by `performance.now()`. */
+  readonly askedAt: number
+  readonly end: (ended: Ended) => void
+  readonly fail: (error: OperationError) => void
+}
+
+/** The error of a run that its caller cancelled. */
+export function aborted(): OperationError {
+  return new OperationError('aborted', 'The request was cancelled.')
+}
 
 /** Maximum number of runs that a thread has at the same time. */
 export const MOST_RUNS = 5

@@ -1,7 +1,6 @@
 import { OperationError } from 'fhir-ops/errors'
 import type { BotTask } from 'fhir-ops/internal/execute'
-import { aborted, type BotRun, type Ended } from './bot-run.js'
-import { MOST_RUNS } from './given-runs.js'
+import { aborted, type BotRun, type Ended, MOST_RUNS } from './given-runs.js'
 import { grantsOf, writeEvent } from './wire.js'
 import { notStarted, startWorker, type PooledWorker } from './pooled-worker.js'
 

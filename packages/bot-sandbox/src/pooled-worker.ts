@@ -3,12 +3,18 @@ import { packageFileProblem, threadArguments } from 'fhir-ops/internal/work'
 import { isObject } from 'fhir-ops/internal/json'
 import type { BotCapabilities, BotTask } from 'fhir-ops/internal/execute'
 import { MessageChannel, receiveMessageOnPort, Worker, type MessagePort } from 'node:worker_threads'
-import { aborted, type BotRun } from './bot-run.js'
+import { aborted, type BotRun, givenRuns, MOST_RUNS, type Given, type Workload } from './given-runs.js'
 import { computedMs, sharedClaims, takeRunBack, announceSent } from './claims.js'
-import { givenRuns, MOST_RUNS, type Given, type Workload } from './given-runs.js'
-import type { CallMessage, Failure, FromWorker, ReplyMessage, RunMessage, ToWorker } from './protocol.js'
+import {
+  type CallMessage,
+  type Failure,
+  type FromWorker,
+  type ReplyMessage,
+  type RunMessage,
+  type ToWorker,
+  codeSender,
+} from './protocol.js'
 import { timedOut } from './run-state.js'
-import { codeSender } from './sent-codes.js'
 
 /** A thread that runs one bot after the other. */
 export interface PooledWorker extends Workload {

@@ -1,11 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { constants, getPriority, platform, setPriority } from 'node:os'
 import { MessagePort, workerData, receiveMessageOnPort } from 'node:worker_threads'
-import type { FromWorker, RunMessage, ReplyMessage, ToWorker } from './protocol.js'
+import { type FromWorker, type RunMessage, type ReplyMessage, type ToWorker, codeReceiver } from './protocol.js'
 import { claimRun, sentCount, sleepUntilSent, tellBegun, tellComputed } from './claims.js'
 import { createRealm, type Realm } from './realm.js'
 import { runCode } from './run-code.js'
-import { codeReceiver } from './sent-codes.js'
 
 // The entry of a worker thread: one run after the other, each in a realm in which nothing has run before.
 const { port, claims } = workerData

@@ -4,7 +4,7 @@ import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { serve } from './serve/serve.js'
+import { serve } from './serve/service.js'
 
 const DOCS = fileURLToPath(new URL('../../../docs', import.meta.url))
 const SAMPLE = fileURLToPath(new URL('../sample', import.meta.url))

@@ -1,6 +1,5 @@
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
-import { compact } from './answers.js'
-import { answerOf, COUNT, numberIn, objectOf, text, textIn, type Tool } from './tool.js'
+import { compact, answerOf, COUNT, numberIn, objectOf, text, textIn, type Tool } from './tool.js'
 
 const TYPE = { ...text('Resource type, such as Patient'), pattern: '^[A-Z][A-Za-z]{1,63}$' }
 const ID = { ...text('Id of the resource'), pattern: '^[A-Za-z0-9.-]{1,64}$' }

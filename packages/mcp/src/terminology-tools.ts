@@ -1,6 +1,21 @@
 import { objectAt, objectsAt, type JsonObject } from 'fhir-ops/internal/json'
-import { explanationIn, parameterAt, parametersAt, partAt, shortCoding, valueIn } from './answers.js'
-import { answerOf, CODE, COUNT, EXPLANATION, numberIn, objectOf, text, textIn, type Tool } from './tool.js'
+import {
+  explanationIn,
+  parameterAt,
+  parametersAt,
+  partAt,
+  shortCoding,
+  valueIn,
+  answerOf,
+  CODE,
+  COUNT,
+  SENTENCES,
+  numberIn,
+  objectOf,
+  text,
+  textIn,
+  type Tool,
+} from './tool.js'
 
 const CODING: JsonObject = { type: 'object', description: 'system, code and display' }
 
@@ -20,7 +35,7 @@ const expandTool: Tool = {
     ['url'],
   ),
   outputSchema: answerOf(
-    { total: { type: 'integer' }, codes: { type: 'array', items: CODING }, nextOffset: { type: 'integer' }, explanation: EXPLANATION },
+    { total: { type: 'integer' }, codes: { type: 'array', items: CODING }, nextOffset: { type: 'integer' }, explanation: SENTENCES },
     ['codes'],
   ),
   isReadOnly: true,
@@ -56,7 +71,7 @@ const lookupTool: Tool = {
       definition: { type: 'string' },
       designations: { type: 'array', items: { type: 'object' } },
       properties: { type: 'array', items: { type: 'object' } },
-      explanation: EXPLANATION,
+      explanation: SENTENCES,
     },
     [],
   ),
@@ -94,10 +109,9 @@ const validateCodeTool: Tool = {
     },
     ['system', 'code'],
   ),
-  outputSchema: answerOf(
-    { valid: { type: 'boolean' }, display: { type: 'string' }, message: { type: 'string' }, explanation: EXPLANATION },
-    ['valid'],
-  ),
+  outputSchema: answerOf({ valid: { type: 'boolean' }, display: { type: 'string' }, message: { type: 'string' }, explanation: SENTENCES }, [
+    'valid',
+  ]),
   isReadOnly: true,
   async run({ ask }, input) {
     const { system, code, display, valueSet, version } = texts(input, ['system', 'code', 'display', 'valueSet', 'version'])
@@ -122,7 +136,7 @@ const subsumesTool: Tool = {
     'codeA',
     'codeB',
   ]),
-  outputSchema: answerOf({ outcome: { type: 'string' }, explanation: EXPLANATION }, ['outcome']),
+  outputSchema: answerOf({ outcome: { type: 'string' }, explanation: SENTENCES }, ['outcome']),
   isReadOnly: true,
   async run({ ask }, input) {
     const answer = await ask({ path: 'CodeSystem/$subsumes', query: { ...texts(input, ['system', 'codeA', 'codeB']), _explain: true } })
@@ -152,7 +166,7 @@ const translateTool: Tool = {
       result: { type: 'boolean' },
       matches: { type: 'array', items: { type: 'object' } },
       message: { type: 'string' },
-      explanation: EXPLANATION,
+      explanation: SENTENCES,
     },
     ['result', 'matches'],
   ),

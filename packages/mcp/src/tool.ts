@@ -1,6 +1,7 @@
 import type { Pace } from 'fhir-ops/internal/context'
-import type { JsonObject } from 'fhir-ops/internal/json'
+import { type JsonObject, extensionAt, objectAt, objectsAt, stringAt } from 'fhir-ops/internal/json'
 import type { FhirCaller } from './fhir-caller.js'
+import { EXPLANATION } from 'fhir-ops/internal/explain'
 
 /** What a tool can use. */
 export interface ToolContext {
@@ -44,7 +45,7 @@ export function text(description: string): JsonObject {
 export const COUNT: JsonObject = { type: 'integer', minimum: 1, maximum: 200, default: 20, description: 'Most items of the answer' }
 
 /** Schema of the sentences that explain an answer. */
-export const EXPLANATION: JsonObject = { type: 'array', items: { type: 'string' }, description: 'Why the answer is as it is' }
+export const SENTENCES: JsonObject = { type: 'array', items: { type: 'string' }, description: 'Why the answer is as it is' }
 
 /** Schemas of the members that identify a code. */
 export const CODE: JsonObject = {
@@ -62,4 +63,54 @@ export function textIn(input: JsonObject, name: string): string | undefined {
 export function numberIn(input: JsonObject, name: string, standard: number): number {
   const value = input[name]
   return typeof value === 'number' ? value : standard
+}
+
+/** Returns the first parameter with a name. */
+export function parameterAt(answer: JsonObject, name: string): JsonObject | undefined {
+  return parametersAt(answer, name)[0]
+}
+
+/** Returns all parameters with a name. */
+export function parametersAt(answer: JsonObject, name: string): readonly JsonObject[] {
+  return objectsAt(answer, 'parameter').filter((parameter) => stringAt(parameter, 'name') === name)
+}
+
+/** Returns a part of a parameter. */
+export function partAt(parameter: JsonObject | undefined, name: string): JsonObject | undefined {
+  return objectsAt(parameter, 'part').find((part) => stringAt(part, 'name') === name)
+}
+
+/** Returns the value of a parameter or part, of any type. */
+export function valueIn(parameter: JsonObject | undefined): unknown {
+  return Object.entries(parameter ?? {}).find(([name]) => name.startsWith('value'))?.[1]
+}
+
+/** Returns the sentences of the explanation in an answer; empty if it has none. */
+export function explanationIn(answer: JsonObject): readonly string[] {
+  const holder = parameterAt(answer, 'explanation') ?? extensionAt(objectAt(answer, 'expansion'), EXPLANATION)
+  return itemsIn(holder).flatMap((item) => {
+    const text = stringAt(itemNamed(item, 'text'), 'valueString')
+    return text === undefined ? [] : [text]
+  })
+}
+
+function itemsIn(element: JsonObject | undefined): readonly JsonObject[] {
+  return [...objectsAt(element, 'part'), ...objectsAt(element, 'extension')]
+}
+
+function itemNamed(element: JsonObject, name: string): JsonObject | undefined {
+  return itemsIn(element).find((item) => (stringAt(item, 'name') ?? stringAt(item, 'url')) === name)
+}
+
+/** Reduces a coding to system, code and display. */
+export function shortCoding(coding: JsonObject | undefined): JsonObject {
+  const { system, code, display } = coding ?? {}
+  return { ...(system !== undefined && { system }), ...(code !== undefined && { code }), ...(display !== undefined && { display }) }
+}
+
+/** Removes the narrative, and metadata that the service adds, from a resource. */
+export function compact(resource: JsonObject): JsonObject {
+  const { text: _narrative, meta, ...others } = resource
+  const profile = objectAt({ meta }, 'meta')?.['profile']
+  return { ...others, ...(profile !== undefined && { meta: { profile } }) }
 }

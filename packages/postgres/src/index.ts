@@ -1,3 +1,9 @@
-export { openPostgres, openPostgresToFill, type OpenPostgresOptions, type PostgresDatabase } from './open-postgres.js'
+export {
+  openPostgres,
+  openPostgresToFill,
+  type OpenPostgresOptions,
+  type PostgresDatabase,
+  pglitePool,
+  type PgliteDatabase,
+} from './open-postgres.js'
 export type { PostgresClient, PostgresPool, PostgresQuery, PostgresValue } from './database/sql.js'
-export { pglitePool, type PgliteDatabase } from './pglite-pool.js'

@@ -4,7 +4,7 @@ import { conceptsIn } from './concepts.js'
 import { connectionsOf, type Connections } from './database/connections.js'
 import { databaseOver, type Database } from './database/database.js'
 import { bearsTransactions, makeIndexes, migrate, migrateToFill } from './database/migrations.js'
-import type { PostgresPool } from './database/sql.js'
+import type { PostgresPool, PostgresClient } from './database/sql.js'
 import { readingFrom } from './database/replicas.js'
 import { canLockConditions } from './resources/conditional-writes.js'
 import { revisionOf } from './resources/revision.js'
@@ -184,3 +184,35 @@ function storageOptionsOf({
 
 /** For processes that cannot listen to changes. */
 const DEAF = { heard: false, onChange: () => {} }
+
+/** The part of a PGlite (`@electric-sql/pglite`) that `pglitePool` calls. */
+export interface PgliteDatabase {
+  query(text: string, values: unknown[]): Promise<{ readonly rows: readonly unknown[] }>
+}
+
+/**
+ * Creates a pool over the single connection of a PGlite, which callers use one at a time. `openPostgres` requires `notify: false` with it, because one
+ * connection cannot listen and work, and `allowLossyCommits: true`. The PGlite stays open when the pool ends.
+ */
+export function pglitePool(db: PgliteDatabase): PostgresPool {
+  let free = Promise.resolve()
+  return {
+    async connect() {
+      const before = free
+      const { promise, resolve } = Promise.withResolvers<void>()
+      free = promise
+      await before
+      return clientOn(db, resolve)
+    },
+    on: () => undefined,
+    end: async () => free,
+  }
+}
+
+function clientOn(db: PgliteDatabase, release: () => void): PostgresClient {
+  return {
+    query: async ({ text, values }) => db.query(text, values),
+    release,
+    on: () => undefined,
+  }
+}

@@ -1,4 +1,3 @@
-export { COLUMN, hasPrefix, ORDER_OPERATOR } from './comparison.js'
 export { cursorOf, isAfter, MAX_PAGE_TEXT, orderTerms, pageLimit, readCursor, sortColumn, type KeyValue, type Position } from './keyset.js'
 export {
   createResourceCache,
@@ -11,4 +10,4 @@ export {
   sessionOf,
   type SessionRow,
 } from './rows.js'
-export { joined, sqlTag, type Sql, type SqlTag } from './sql.js'
+export { COLUMN, hasPrefix, joined, ORDER_OPERATOR, sqlTag, type Sql, type SqlTag } from './sql.js'

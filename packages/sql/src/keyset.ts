@@ -78,14 +78,3 @@ function laterThan(column: Sql<never>, key: KeyValue, operator: Sql<KeyValue>): 
 function isKey(value: unknown): value is KeyValue {
   return value === null || typeof value === 'string' || typeof value === 'number'
 }
-
-const LAST_CODE_POINT = 0x10ffff
-
-/** Returns the least text that follows every text with this prefix in code point order; `undefined` if there is none. */
-export function textAfter(prefix: string): string | undefined {
-  const points = Array.from(prefix, (character) => character.codePointAt(0) ?? 0)
-  while (points.at(-1) === LAST_CODE_POINT) points.pop()
-  const last = points.pop()
-  // Surrogates are not valid code points of a text.
-  return last === undefined ? undefined : String.fromCodePoint(...points, last === 0xd7ff ? 0xe000 : last + 1)
-}

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { textAfter } from './keyset.js'
+import { textAfter } from './sql.js'
 
 test.each([
   ['', undefined],

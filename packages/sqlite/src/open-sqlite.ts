@@ -9,8 +9,7 @@ import { conceptStoreOn, sessionStoreOn, STORAGE_OPTIONS, storageOn, type Sqlite
 import { transaction, type SqliteDriver } from './database/driver.js'
 import { leaveOutIndexes, makeIndexesLeftOut, migrate } from './database/migrations.js'
 import { checkInPlace, filesInUse, openAlone, openToRead, openToWrite, type FileOptions } from './database/node-file.js'
-import { readerLanes } from './threads/reader-lanes.js'
-import { workerLane, type WorkerLane } from './threads/worker-lane.js'
+import { readerLanes, workerLane, type WorkerLane } from './threads/lanes.js'
 
 /** Options of `openSqlite`. */
 export interface OpenSqliteOptions extends SqliteStorageOptions {

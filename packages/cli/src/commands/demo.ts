@@ -6,7 +6,7 @@ import { dirname } from 'node:path'
 import { DEMO_USER, FULL_SCOPES } from '../serve/identity.js'
 import { makeFolder, SAMPLE_FOLDER } from '../files.js'
 import type { Io } from '../io.js'
-import { serve, untilInterrupted, type RunningServer } from '../serve/serve.js'
+import { serve, untilInterrupted, type RunningServer } from '../serve/service.js'
 import { notBlank, portNumber } from './options.js'
 
 const DAY_SECONDS = 86_400

@@ -24,7 +24,7 @@ import {
   threadsOf,
   REPORTS,
   type ReportFormat,
-} from '../validate/report-options.js'
+} from '../validate/reports.js'
 import type { Checked } from '../validate/report.js'
 import { parsedJson } from '../json-fault.js'
 import { repeated, suppressOption } from './options.js'

@@ -8,7 +8,7 @@ import { createSessions } from 'fhir-ops/sessions'
 import { openEngine } from '../engine.js'
 import type { Io } from '../io.js'
 import { MCP_PATH } from '../serve/mcp-listener.js'
-import { serve, untilInterrupted } from '../serve/serve.js'
+import { serve, untilInterrupted } from '../serve/service.js'
 import { checkInputIsFree, loadOption, portNumber, storageOption, tokenOption } from './options.js'
 import { SAMPLE_PATH } from '../files.js'
 

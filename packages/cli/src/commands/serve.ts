@@ -5,7 +5,7 @@ import { constants, performance, PerformanceObserver, type PerformanceEntry } fr
 import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { isObject } from 'fhir-ops/internal/json'
 import type { Io } from '../io.js'
-import { serve, untilInterrupted, type ServeOptions } from '../serve/serve.js'
+import { serve, untilInterrupted, type ServeOptions } from '../serve/service.js'
 import {
   addressOption,
   loadOption,

@@ -17,7 +17,7 @@ import {
   threadsOf,
   REPORTS,
   type ReportFormat,
-} from '../validate/report-options.js'
+} from '../validate/reports.js'
 import type { Checked } from '../validate/report.js'
 import { loadOption, repeated, storageOption, suppressOption } from './options.js'
 import { SAMPLE_PATH } from '../files.js'

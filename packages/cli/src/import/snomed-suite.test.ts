@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { comparePassing } from '../../../../test/passing.js'
 import { describeSuite, suitePath } from '../../../../test/suites.js'
 import { run } from '../program.js'
-import { serve, type RunningServer } from '../serve/serve.js'
+import { serve, type RunningServer } from '../serve/service.js'
 
 const SUITE = suitePath('tx-tests')
 const VERSION = 'http://snomed.info/xsct/31000003106/version/20250909'

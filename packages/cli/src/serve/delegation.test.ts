@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { serve, type RunningServer, type ServeOptions } from './serve.js'
+import { serve, type RunningServer, type ServeOptions } from './service.js'
 
 const SAMPLE = fileURLToPath(new URL('../../sample', import.meta.url))
 const QUIET = { out: () => {}, err: () => {}, stdin: async () => '' }

@@ -2,7 +2,7 @@ import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT, type Crypt
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { AUDIENCE, CLIENT, testProvider, type TestProvider } from '../../../handler/test/test-provider.js'
 import { identityOf } from './identity.js'
-import { serve, type RunningServer, type ServeOptions } from './serve.js'
+import { serve, type RunningServer, type ServeOptions } from './service.js'
 
 const SCOPE = 'openid user/Patient.rs'
 const OPTIONS: ServeOptions = { host: '127.0.0.1', port: 0, storage: 'memory', load: [] }

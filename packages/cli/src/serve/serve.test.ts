@@ -9,7 +9,7 @@ import pg from 'pg'
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
 import { builtFile } from '../../../../test/built.js'
 import { testServer } from '../../../postgres/test/test-server.js'
-import { serve } from './serve.js'
+import { serve } from './service.js'
 
 test('--audit stores what is worth an audit record as AuditEvents', async () => {
   const errors: string[] = []

@@ -1,10 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse, Server } from 'node:http'
 import { cqlChecker, cqlLanguage, cqlOperations } from '@fhir-ops/cql'
 import { openWorkerTranslator } from '@fhir-ops/cql/node'
 import type { CqlTranslator } from '@fhir-ops/cql/translator'
 import { createHandler, type HandlerOptions, type TokenVerifier, type WriteChecks, OPERATIONS } from '@fhir-ops/handler'
-import { toNodeListener, type NodeListener } from '@fhir-ops/handler/node'
+import { toNodeListener, type NodeListener, configureServer, startingListener } from '@fhir-ops/handler/node'
 import { openBotSandbox } from '@fhir-ops/bot-sandbox'
 import { createPlayground } from '@fhir-ops/playground'
 import { measureOperations } from 'fhir-ops/evaluate'
@@ -14,12 +14,115 @@ import { openAuditStore, createSessions, type AuditStore, type Sessions } from '
 import { delegated } from '@fhir-ops/http'
 import { OperationError } from 'fhir-ops/errors'
 import { openEngine, type Engine, type EngineOptions } from '../engine.js'
-import { type Io, wrongUse } from '../io.js'
+import { type Io, wrongUse, interrupted } from '../io.js'
 import { devTokenVerifier, identityOf, type IdentityOptions } from './identity.js'
 import { MCP_PATH, mcpListener } from './mcp-listener.js'
+import type { AddressInfo } from 'node:net'
+import { getSystemErrorMessage } from 'node:util'
+import { isPlainAddress } from '../storage.js'
+
+/** Options of `fhir-ops serve`. */
+export interface ServeOptions extends ServiceOptions {
+  readonly host: string
+  /** Port; 0 for a free one. */
+  readonly port: number
+}
+
+/** A running server. */
+export interface RunningServer {
+  readonly url: string
+  readonly engine: Engine
+  /** Refuses new requests, finishes or cancels running ones, closes the storage. */
+  readonly close: () => Promise<void>
+}
+
+/** How long a stopping server waits for finished answers to be sent, in milliseconds. */
+const LINGER_MS = 500
+const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost'])
+
+/**
+ * Starts to listen, then opens the storage and loads content; until that is done, requests are answered with 503.
+ *
+ * @throws {OperationError} `parameter-value` for unprotected access on an interface other than loopback; `unavailable` if the port is taken.
+ */
+export async function serve(options: ServeOptions, io: Io): Promise<RunningServer> {
+  checkDoors(options)
+  // Not imported, because Node would also load HTTP/2 and the HTTP client, which takes ten times as long as the server alone.
+  const { createServer } = process.getBuiltinModule('node:http')
+  const server = configureServer(createServer())
+  server.on('request', startingListener())
+  const url = await listening(server, options)
+  try {
+    if (options.baseUrl === undefined && !isPlainAddress(url))
+      throw new OperationError(
+        'parameter-value',
+        `${options.host} cannot be part of an address: give the address of the server as --base-url.`,
+      )
+    const service = await openService(options, url, io)
+    server.removeAllListeners('request')
+    server.on('request', service.listener)
+    return { url, engine: service.engine, close: () => stopServer(server, service) }
+  } catch (error) {
+    server.close()
+    throw error
+  }
+}
+
+function checkDoors({ host, open = false, devToken, cors = [], corsCredentials = false, baseUrl }: ServeOptions): void {
+  if (baseUrl !== undefined && /\/fhir\/R4\/?$/.test(baseUrl))
+    throw new OperationError('parameter-value', '--base-url must be the address above /fhir/R4, which is added to it.')
+  if (corsCredentials && (cors.length === 0 || cors.includes('*')))
+    throw new OperationError('parameter-value', '--cors-credentials needs --cors with origins by name, not *.')
+  if ((open || devToken !== undefined) && !LOOPBACK.has(host))
+    throw new OperationError('parameter-value', `--no-auth and --dev-token are allowed on loopback interfaces only, not on ${host}.`)
+}
+
+async function listening(server: Server, { host, port }: ServeOptions): Promise<string> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause: Error) =>
+      reject(new OperationError('unavailable', `${host}:${port} cannot be opened: ${reasonOf(cause)}.`, { cause })),
+    )
+    server.listen(port, host, resolve)
+  })
+  const address = server.address()
+  return `http://${host.includes(':') ? `[${host}]` : host}:${isAddress(address) ? address.port : port}`
+}
+
+function isAddress(address: AddressInfo | string | null): address is AddressInfo {
+  return typeof address === 'object' && address !== null
+}
+
+function reasonOf(error: Error): string {
+  if (!('code' in error && 'errno' in error && typeof error.errno === 'number')) return error.message
+  if (error.code === 'EADDRINUSE') return 'the port is in use (--port selects another one, 0 a free one)'
+  if (error.code === 'EACCES') return 'this user may not open the port (--port selects another one, from 1024 up)'
+  return error.code === 'ENOTFOUND' ? 'there is no such host' : getSystemErrorMessage(error.errno)
+}
+
+/** Waits for running requests, then closes what they used. */
+async function stopServer(server: Server, service: Service): Promise<void> {
+  const ended = new Promise<unknown>((resolve) => server.close(resolve))
+  await service.finish()
+  const linger = setTimeout(() => server.closeAllConnections(), LINGER_MS)
+  await ended
+  clearTimeout(linger)
+  await service.close()
+}
+
+/** Runs a server until the first SIGINT or SIGTERM, then stops it in order. @param announce Announces that it listens. */
+export async function untilInterrupted(server: RunningServer, io: Io, announce: () => Promise<void> | void): Promise<void> {
+  // Registered before the announcement, because whoever started the server may stop it as soon as it announces that it listens.
+  const end = interrupted()
+  io.leaveFolder?.()
+  await announce()
+  await end
+  // Printed because stopping may take some seconds.
+  io.err('stopping')
+  await server.close()
+}
 
 /** Options of the service. */
-export interface ServiceOptions extends IdentityOptions, DelegationOptions {
+interface ServiceOptions extends IdentityOptions, DelegationOptions {
   /** Address that clients use, if it differs from the one listened on, such as that of a proxy. */
   readonly baseUrl?: string
   readonly storage: string
@@ -57,7 +160,7 @@ export interface ServiceOptions extends IdentityOptions, DelegationOptions {
 }
 
 /** Answers the requests that a server receives. */
-export interface Service {
+interface Service {
   readonly listener: NodeListener
   readonly engine: Engine
   /** Refuses new requests, finishes or cancels running ones. */
@@ -69,7 +172,7 @@ export interface Service {
 const DAY_MS = 86_400_000
 
 /** Opens the storage, loads content, and creates the handler and everything served next to it. @param url Address on which the server listens. */
-export async function openService(options: ServiceOptions, url: string, io: Io): Promise<Service> {
+async function openService(options: ServiceOptions, url: string, io: Io): Promise<Service> {
   const parts = closedTogether()
   try {
     return await serviceOf(options, url, io, parts)

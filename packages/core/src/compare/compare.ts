@@ -22,8 +22,9 @@ import {
   type ValueSetPlan,
   type VersionRules,
 } from '../terminology/index.js'
-import { compareDefinitions, type VersionPolicy } from './compare-definitions.js'
 import {
+  compareDefinitions,
+  type VersionPolicy,
   comparisonStep,
   definitionsStep,
   overlapOf,
@@ -31,7 +32,7 @@ import {
   type Overlap,
   type OverlapCodes,
   type Relationship,
-} from './overlap.js'
+} from './compare-definitions.js'
 
 /** Input of `compare`: two value sets, each by `url` or `valueSet`, and options. */
 export interface CompareInput extends ExplainOption {

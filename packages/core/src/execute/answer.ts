@@ -3,7 +3,7 @@ import { OperationError, quoted } from '../errors/index.js'
 import { isHl7Message } from '../hl7v2/index.js'
 import { isObject, writeInPieces, type JsonObject } from '../json/index.js'
 import { BOT_CONTENT_TYPES } from './content-types.js'
-import { exceedsBytes } from './runtime.js'
+import { exceedsBytes } from './bot-function.js'
 import { ANYTHING, checkOptions, inputShape, type InputShape } from '../input/index.js'
 
 /** The answer of a bot. */

@@ -1,7 +1,6 @@
 import type { BotRecord } from './bot.js'
-import type { BotSchemas, BotFunction } from './bot-function.js'
+import { type BotSchemas, type BotFunction, DEFAULT_BOT_LIMITS, type BotLimits, type BotLogLevel, type BotRuntime } from './bot-function.js'
 import { createLimiter, type Limiter } from '../context/index.js'
-import { DEFAULT_BOT_LIMITS, type BotLimits, type BotLogLevel, type BotRuntime } from './runtime.js'
 import {
   AMOUNT,
   checkOptions,

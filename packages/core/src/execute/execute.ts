@@ -1,17 +1,24 @@
 import { createPace, explained, type ExplainOption, type OperationContext, type Pace } from '../context/index.js'
-import { checkHas, OperationError } from '../errors/index.js'
+import { checkHas, OperationError, escapeControls } from '../errors/index.js'
 import { checkInput, FLAG, inputShape, needed, OBJECT, oneOf, TEXT } from '../input/index.js'
 import { parseInPieces } from '../json/index.js'
 import { isPending } from '../work/index.js'
 import { answerOf, type ExecuteResult } from './answer.js'
-import { textMap, type BotCapabilities, type BotEvent, type TextMap } from './bot-function.js'
+import {
+  textMap,
+  type BotCapabilities,
+  type BotEvent,
+  type TextMap,
+  type BotFunction,
+  type BotLogLevel,
+  type BotTask,
+  exceedsBytes,
+} from './bot-function.js'
 import { checkBotInput, checkBotOutput } from './bot-schemas.js'
 import type { Bots } from './bots.js'
 import { BOT_CONTENT_TYPES } from './content-types.js'
 import { BOT_ADDRESS, findBot, type BotAddress, type FoundBot } from './find-bot.js'
 import { isLongInput, unwritableInput } from './input.js'
-import { type BotLogLevel, type BotTask } from './runtime.js'
-import { logText, runBot } from './run-bot.js'
 
 /** The context of an execution: that of every operation, and the bots. */
 export interface ExecuteContext extends OperationContext {
@@ -160,4 +167,84 @@ function reported(error: unknown, { exposeErrors }: Bots, log: BotTask['log']): 
   const { diagnostics, cause } = error.detail
   log('error', diagnostics === undefined ? error.message : `${error.message} ${diagnostics}`)
   return new OperationError(error.code, error.message, { cause, ...(exposeErrors && diagnostics !== undefined && { diagnostics }) })
+}
+
+/**
+ * Runs a bot when it is its turn, and returns its result.
+ *
+ * @throws {OperationError} as the bot's runtime; `not-supported` for stored code without one, `bot-too-costly` when the code is too long,
+ *   `throttled` when too many bots wait.
+ */
+function runBot(bot: FoundBot, bots: Bots, task: Omit<BotTask, 'code'>): Promise<unknown> {
+  if ('run' in bot) return bots.hostLimiter.run(() => runHostBot({ ...task, run: bot.run }), task)
+  const { runtime, limits } = bots
+  if (runtime === undefined) throw new OperationError('not-supported', 'This server runs no stored bots.')
+  if (exceedsBytes(bot.code, limits.sourceBytes))
+    throw new OperationError('bot-too-costly', `The bot's source is longer than ${limits.sourceBytes} bytes.`)
+  return bots.runtimeLimiter.run(() => runtime.run({ ...task, code: bot.code }), task)
+}
+
+/** One run of a function of the host. */
+interface HostRun extends Omit<BotTask, 'code'> {
+  readonly run: BotFunction
+  readonly event: BotEvent
+  readonly capabilities: BotCapabilities
+}
+
+/**
+ * Runs a function of the host. It cannot be stopped: when the time limit is exceeded, or the caller disconnects, its `context.signal` is aborted and its
+ * result is ignored.
+ *
+ * @throws {OperationError} `bot-failed`, `bot-timeout` or `aborted`.
+ */
+async function runHostBot({ run, event, capabilities, limits, log, signal }: HostRun): Promise<unknown> {
+  if (signal?.aborted) throw aborted()
+  const stop = new AbortController()
+  const ended = Promise.withResolvers<never>()
+  const end = (error: OperationError) => {
+    ended.reject(error)
+    stop.abort(error)
+  }
+  const onAbort = () => end(aborted())
+  const timer = setTimeout(
+    () => end(new OperationError('bot-timeout', `The bot did not end within ${limits.timeoutMs} ms.`)),
+    limits.timeoutMs,
+  )
+  signal?.addEventListener('abort', onAbort)
+  const context = { ...capabilities, log: (...values: readonly unknown[]) => log('info', logText(values)), signal: stop.signal }
+  try {
+    return await Promise.race([ended.promise, called(run, event, context)])
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', onAbort)
+  }
+}
+
+function aborted(): OperationError {
+  return new OperationError('aborted', 'The request was cancelled.')
+}
+
+async function called(run: BotFunction, ...args: Parameters<BotFunction>): Promise<unknown> {
+  try {
+    return await run(...args)
+  } catch (error) {
+    throw new OperationError('bot-failed', 'The bot failed.', { cause: error, diagnostics: logText([error]) })
+  }
+}
+
+const MAX_LINE = 8_192
+
+/** Creates a log line from a bot's values: texts as they are, other values as JSON, control characters escaped, at most 8,192 characters. */
+function logText(values: readonly unknown[]): string {
+  const line = values.map((value) => (typeof value === 'string' ? value : jsonText(value))).join(' ')
+  return escapeControls(line.slice(0, MAX_LINE).toWellFormed()).slice(0, MAX_LINE)
+}
+
+function jsonText(value: unknown): string {
+  if (value instanceof Error) return `${value.name}: ${value.message}`
+  try {
+    return JSON.stringify(value) ?? String(value)
+  } catch {
+    return `[${typeof value}]`
+  }
 }

@@ -11,18 +11,22 @@ export {
 export { createBots, type BotLogEntry, type BotOptions, type Bots, type HostBot } from './bots.js'
 export { botEntries, readBot, type BotIdentifier, type BotRecord, type StoredBot } from './bot.js'
 export type { BotAddress } from './find-bot.js'
-export type {
-  BotCapabilities,
-  BotContext,
-  BotEvent,
-  BotFunction,
-  BotStorage,
-  TextMap,
-  BotSchemas,
-  SchemaCheck,
-  SchemaProblem,
+export {
+  type BotCapabilities,
+  type BotContext,
+  type BotEvent,
+  type BotFunction,
+  type BotStorage,
+  type TextMap,
+  type BotSchemas,
+  type SchemaCheck,
+  type SchemaProblem,
+  DEFAULT_BOT_LIMITS,
+  type BotLimits,
+  type BotLogLevel,
+  type BotRuntime,
+  type BotTask,
 } from './bot-function.js'
 export { readBotInput, readBotQuery, QUERY_CONTENT_TYPE, unwritableInput, type BotInput, type BotQuery } from './input.js'
-export { DEFAULT_BOT_LIMITS, type BotLimits, type BotLogLevel, type BotRuntime, type BotTask } from './runtime.js'
 export { BOT_CONTENT_TYPES, type BotContentType, type ParseJson } from './content-types.js'
 export { checkBotSchemas } from './bot-schemas.js'

@@ -1,4 +1,14 @@
-export { coverageHtml, coverageLcov, explanationHtml } from './clause-html.js'
+export {
+  coverageHtml,
+  coverageLcov,
+  explanationHtml,
+  COVERAGE,
+  coverageExtension,
+  criteriaItems,
+  EXPLANATION,
+  explanationExtension,
+  explanationParameter,
+} from './write-explanation.js'
 export { mergeCoverage } from './criteria.js'
 export type {
   ClauseCounts,
@@ -28,4 +38,3 @@ export {
   explainCriteria,
   type Recorder,
 } from './explanation.js'
-export { COVERAGE, coverageExtension, criteriaItems, EXPLANATION, explanationExtension, explanationParameter } from './write-explanation.js'

@@ -3,8 +3,8 @@ export { compileBranches, compileFhirPath, type CompiledBranch, type CompiledPat
 export { decimalOf, type Decimal } from './decimal.js'
 export { PENDING, type FhirPathBudget, type FhirPathContext, type FhirPathHost, type Pending } from './host.js'
 export { isDecimal, isNode, isQuantity, isTemporal, type Item, type Items, type SystemValue, type TypeInfo } from './item.js'
-export { modelOfDefinitions } from './model-of-definitions.js'
 export {
+  modelOfDefinitions,
   ANY_TYPE,
   elementSlot,
   isSubtype,

@@ -10,5 +10,5 @@ export {
   type PackageFile,
   type PackageManifest,
   type ReadPackageOptions,
+  type TarFile,
 } from './read-package.js'
-export type { TarFile } from './tar-files.js'

@@ -1,5 +1,4 @@
-import type { LinearRegex } from './linear-regex.js'
-import { holds, sideOf, spendWork, type Program, type Side, type SpendSteps, type Work } from './program.js'
+import { type LinearRegex, holds, sideOf, spendWork, type Program, type Side, type SpendSteps, type Work } from './linear-regex.js'
 
 /**
  * Replaces every match, from left to right, preferring alternatives as Perl does.

@@ -1,6 +1,7 @@
-import type { Storage } from '../storage/index.js'
-import { hierarchyOf } from './kinds/hierarchy.js'
-import type { SearchOptions } from './search-options.js'
+import { OperationError } from '../errors/index.js'
+import { allMatches, type Condition, type Storage } from '../storage/index.js'
+import { oneOf } from './filter/conditions.js'
+import type { HierarchyQuestion, SearchOptions } from './search-options.js'
 
 /** The caller of a search; an `OperationContext` is one, to which `step` can be added. */
 interface SearchCaller {
@@ -53,4 +54,43 @@ function isAllowed(authorize: SearchCaller['authorize'], type: string): boolean 
   } catch {
     return false
   }
+}
+
+/** Maximum number of resources of a hierarchy in one search. */
+const MAX_MEMBERS = 10_000
+const PAGE = 1_000
+
+/**
+ * Finds the ids of a resource and of all that it is part of, or that are part of it, over any number of steps.
+ *
+ * @param step Called before each query, and awaited if it lets other work run: storages that answer immediately leave no gap between thousands of queries.
+ * @throws {OperationError} `too-costly` for more than 10,000; and what `step` throws.
+ */
+async function hierarchyOf(
+  storage: Pick<Storage, 'search'>,
+  question: HierarchyQuestion,
+  step?: () => Promise<void> | undefined,
+): Promise<readonly string[]> {
+  const { type } = question
+  const known = new Set([question.id])
+  let edge: readonly string[] = [question.id]
+  while (edge.length > 0) {
+    const next: string[] = []
+    await step?.()
+    for await (const { id } of allMatches(storage, { type, where: neighbours(question, edge), limit: PAGE })) {
+      if (known.has(id)) continue
+      known.add(id)
+      next.push(id)
+      if (known.size > MAX_MEMBERS)
+        throw new OperationError('too-costly', `More than ${MAX_MEMBERS} ${type} resources are in the hierarchy.`)
+    }
+    edge = next
+  }
+  return [...known]
+}
+
+/** Creates the condition for one step up or down from any of these resources. */
+function neighbours({ type, param, modifier }: HierarchyQuestion, ids: readonly string[]): Condition {
+  if (modifier === 'above') return { kind: 'referredBy', param, query: { type, where: { kind: 'id', ids } } }
+  return oneOf(param, type, ids)
 }

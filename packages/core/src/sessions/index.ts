@@ -2,8 +2,7 @@ export { createSessions, type Sessions, type SessionsOptions } from './sessions.
 export { type ForeignToken, type IssuedToken, type NewSession, type SeenCaller, type SessionUser, scopeProblem } from './issue.js'
 export type { EndedLogin, Revocation } from './end.js'
 export type { Principal } from './verify.js'
-export { INVALID_TOKEN, rejected, rejectionReason, type RejectionReason } from './state.js'
-export { TOKEN_PREFIX, sha256 } from './token.js'
+export { INVALID_TOKEN, rejected, rejectionReason, type RejectionReason, TOKEN_PREFIX, sha256 } from './state.js'
 export {
   createAudit,
   type AuditEvent,

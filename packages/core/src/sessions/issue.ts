@@ -4,8 +4,7 @@ import { isObject } from '../json/index.js'
 import { isResourceId, isResourceType, resourceTypes, type SessionRecord, type UserRecord } from '../storage/index.js'
 import { didYouMean, nearest } from '../text/index.js'
 import type { Awaitable } from '../work/index.js'
-import { rejected, type SessionServices } from './state.js'
-import { newToken, sha256 } from './token.js'
+import { rejected, type SessionServices, newToken, sha256 } from './state.js'
 import { accepted, knownSession, type Principal } from './verify.js'
 
 /** A user by subject identifier, or with claims that replace the stored ones. */

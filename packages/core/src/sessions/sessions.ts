@@ -32,8 +32,7 @@ import {
 import { adoptForeign, createSession, type ForeignToken, type IssuedToken, type NewSession, type SeenCaller } from './issue.js'
 import { type Principal, isActive, verifyToken } from './verify.js'
 import { KEEP_EXPIRED_MS, refusedSessions } from './refused-sessions.js'
-import { knownSessions, notedUses, type SessionServices } from './state.js'
-import { sha256 } from './token.js'
+import { knownSessions, notedUses, type SessionServices, sha256 } from './state.js'
 
 /** Options of `createSessions`. */
 export interface SessionsOptions extends AuditOptions {

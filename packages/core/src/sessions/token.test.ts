@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { expect, it } from 'vitest'
-import { plainSha256, sha256 } from './token.js'
+import { plainSha256, sha256 } from './state.js'
 
 it.each(['', 'fo_x', 'ä€😀', 'a'.repeat(8_192)])(
   'the digest of a token is that of its UTF-8 bytes, with and without the help of the runtime',

@@ -1,8 +1,7 @@
 import { isString, ownCopy } from '../json/index.js'
 import type { KnownSession, SessionRecord, SessionStore, UserRecord } from '../storage/index.js'
 import { after, isPending, type Awaitable } from '../work/index.js'
-import { rejected, type RejectionReason, type SessionServices } from './state.js'
-import { sameDigest, sha256, TOKEN_PREFIX } from './token.js'
+import { rejected, type RejectionReason, type SessionServices, sameDigest, sha256, TOKEN_PREFIX } from './state.js'
 
 /** The caller of a request: the user and session of an accepted token. */
 export interface Principal {

@@ -4,9 +4,8 @@ import { OperationError, quoted } from '../errors/index.js'
 import { checkInput, inputShape, OBJECT, TEXT } from '../input/index.js'
 import { isNestedDeeper, isObject, objectAt, objectsAt, ownCopy, stringAt, type JsonObject } from '../json/index.js'
 import { TYPE_URL } from '../text/index.js'
-import { applyDifferential } from './apply-differential.js'
+import { applyDifferential, codeOf } from './apply-differential.js'
 import { type Building, type SnapshotProblem, type SnapshotSource, elementsOf, treeOf, type ElementNode } from './element-tree.js'
-import { codeOf } from './expand-element.js'
 import { forProfiles, inheritedElement, mergedElement, withBase, without } from './merge-element.js'
 
 /** The input of `generateSnapshot`: a StructureDefinition, or its canonical URL. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { joinAlternatives } from './alternatives.js'
+import { joinAlternatives } from './conditions.js'
 import type { Comparison, Condition } from './query.js'
 
 function entry(param: string, ...all: readonly Comparison[]): Condition {

@@ -36,7 +36,20 @@ export {
   storedResource,
   stampedText,
 } from './stored-resource.js'
-export { cursorParts, historyCursor, historyOrder, readHistoryCursor, versionNumber, type HistoryPosition } from './cursors.js'
+export {
+  cursorParts,
+  historyCursor,
+  historyOrder,
+  readHistoryCursor,
+  versionNumber,
+  type HistoryPosition,
+  comparePositions,
+  compareSortKeys,
+  positionOf,
+  sortKeyAmong,
+  type IndexedResource,
+  type SortPosition,
+} from './positions.js'
 export {
   checkAddress,
   putResource,
@@ -58,8 +71,9 @@ export {
   createFrequency,
   testKey,
   type FrequencyOptions,
-} from './entry-test.js'
-export { joinAlternatives, type JoinOptions } from './alternatives.js'
+  joinAlternatives,
+  type JoinOptions,
+} from './conditions.js'
 export { isResourceId, isResourceType, resourceTypes } from './resource-types.js'
 export {
   checkEntries,
@@ -71,7 +85,6 @@ export {
   MATCHES_OF_PUT,
   type ConditionalPut,
 } from './checks.js'
-export { comparePositions, compareSortKeys, positionOf, sortKeyAmong, type IndexedResource, type SortPosition } from './sort-position.js'
 export { DEFINITION_PARAM, isDefinitionEntry } from './query.js'
 export type { Comparison, Condition, EntryTest, IndexEntry, Referring, ScanQuery, SearchQuery, SortKey } from './query.js'
 export type { ConceptStore, StagedSystem, StoredSystem, SystemSections, SystemToStore } from './concept-store.js'

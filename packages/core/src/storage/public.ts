@@ -16,7 +16,7 @@ export {
   type ResourceOf,
   wrappedStorage,
 } from './storage.js'
-export { historyCursor, historyOrder, readHistoryCursor, versionNumber } from './cursors.js'
+export { historyCursor, historyOrder, readHistoryCursor, versionNumber, comparePositions, type SortPosition } from './positions.js'
 export { allMatches, scanItemTooLong, scanResources, SCAN_ITEM_BYTES, SCAN_PAGE_BYTES } from './scan.js'
 export {
   DEFINITION_PARAM,
@@ -31,7 +31,6 @@ export {
 } from './query.js'
 export { CONTAINED_PARAM, containedPuts, containedType, placesOf, checkLaidOut, storedResource } from './stored-resource.js'
 export { putResource, type Indexer, checkAddress, writableText } from './put-resource.js'
-export { comparePositions, type SortPosition } from './sort-position.js'
 export { isResourceId, isResourceType } from './resource-types.js'
 export type { ConceptStore, StoredSystem, SystemSections, SystemToStore } from './concept-store.js'
 export type { SessionRecord, SessionStore, UserRecord } from './session-store.js'

@@ -1,6 +1,6 @@
 import { OperationError } from '../errors/index.js'
 import type { Condition, Referring, ScanQuery, SearchQuery } from './query.js'
-import { compareIds } from './sort-position.js'
+import { compareIds } from './positions.js'
 import type { ScanItem, ScanPage, Storage, StoredResource } from './storage.js'
 
 /**

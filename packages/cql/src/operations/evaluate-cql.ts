@@ -6,7 +6,7 @@ import { manifestOf, pinnedVersions, subjectLinks } from 'fhir-ops/internal/eval
 import { isMap, ownCopy } from 'fhir-ops/internal/json'
 import { withNearest } from 'fhir-ops/internal/text'
 import type { Evaluation, EvaluationMessage, NodeTrace, RetrieveRequest } from '../compile/compiler.js'
-import { explainDefinitions } from '../explain/explain-definitions.js'
+import { explainDefinitions } from '../explain/explain-criteria.js'
 import { RETRIEVED_PROFILES, type RetrievedProfiles } from '../data/profiles.js'
 import { givenRecords, joinedRecords, readSubject, storedRecords, type Records, type SubjectReference } from '../data/records.js'
 import type { RetrieverOptions } from '../data/retrieve.js'

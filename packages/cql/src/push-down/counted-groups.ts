@@ -5,8 +5,7 @@ import { parseSearch } from 'fhir-ops/search'
 import type { Condition, SearchQuery } from 'fhir-ops/storage'
 import { narrowed, populationOf } from '../data/population.js'
 import type { MeasureWork } from '../measure/contribution.js'
-import { decisionOf } from './criterion.js'
-import { allOf, anyOf, isOfNobody, negated, type Deciding, type Decision } from './decision.js'
+import { decisionOf, allOf, anyOf, isOfNobody, negated, type Deciding, type Decision } from './criterion.js'
 
 /** How much to count. */
 interface Counting {

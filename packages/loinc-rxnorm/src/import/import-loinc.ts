@@ -14,8 +14,6 @@ import {
   partConcept,
   PART_PROPERTIES,
   TEXT_PROPERTIES,
-} from './loinc-concepts.js'
-import {
   loincFile,
   loincRows,
   loincTablesIn,
@@ -24,7 +22,7 @@ import {
   type ListedAnswer,
   type LoincTables,
   readVariants,
-} from './loinc-tables.js'
+} from './loinc-concepts.js'
 import { madeConcepts } from './made-concepts.js'
 import { checkOptions, inputShape, FUNCTION, listOf, needed, TEXT, type InputShape } from 'fhir-ops/internal/input'
 

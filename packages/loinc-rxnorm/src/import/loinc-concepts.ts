@@ -1,6 +1,209 @@
 import type { JsonObject } from 'fhir-ops/internal/json'
-import type { CsvRow } from '@fhir-ops/releases'
-import { column, type CodeGroup, type ListedAnswer, type LoincTables, type PartLink } from './loinc-tables.js'
+import { type CsvRow, csvRows, type ReleaseFile, scratchIn, type Scratch, untakenRows, type ImportWork } from '@fhir-ops/releases'
+import { OperationError } from 'fhir-ops/errors'
+
+/** The content of a release by code, and the concepts made from it. */
+export interface LoincTables extends Scratch<(typeof TABLES)[number]> {
+  readonly work: ImportWork
+}
+
+const TABLES = [
+  /** The parts of each code. */
+  'part',
+  /** Properties whose values are parts. */
+  'part-property',
+  'parent',
+  /** Names of entries in the hierarchy. */
+  'name',
+  'consumer-name',
+  /** Designations in other languages. */
+  'variant',
+  /** Codes that replace a code. */
+  'map-to',
+  /** Codes for which an answer list is used. */
+  'list-for',
+  /** Answer lists of each code. */
+  'lists-of',
+  /** By answer list: its name and its answers. */
+  'list',
+  /** By answer: its text and the lists that contain it. */
+  'answer',
+  /** By group: its name, its status and its parent group. */
+  'group',
+  /** Groups of each code, and their parent groups. */
+  'groups-of',
+  /** Codes and parts that have a concept. */
+  'code',
+  /** Finished concepts in order. */
+  'concept',
+] as const
+
+/** A part of a code. */
+interface PartLink {
+  /** The role of the part in the code: `COMPONENT`, `document-kind` and so on. */
+  readonly property: string
+  readonly code: string
+  readonly name: string
+}
+
+/** An answer in an answer list. */
+export interface ListedAnswer {
+  readonly list: string
+  readonly listName: string | undefined
+  /** Absent for a list whose answers are maintained elsewhere. */
+  readonly answer: string | undefined
+  readonly text: string | undefined
+}
+
+/** A group of codes that are similar for some purpose. */
+interface CodeGroup {
+  readonly name: string | undefined
+  readonly status: string | undefined
+  readonly parent: string | undefined
+}
+
+/** Opens the tables in the work of an import. */
+export function loincTablesIn(work: ImportWork): LoincTables {
+  return { ...scratchIn(work.db, TABLES), work }
+}
+
+/** Finds a file of a release by name, in any folder. */
+export function loincFile(files: readonly ReleaseFile[], name: string): ReleaseFile | undefined {
+  return files.find((file) => file.name.split(/[/\\]/).at(-1) === name)
+}
+
+/** Reads the rows of a file that no earlier run has processed; none if the release lacks the file. */
+export async function* loincRows({ work }: LoincTables, files: readonly ReleaseFile[], name: string): AsyncGenerator<CsvRow> {
+  const file = loincFile(files, name)
+  if (file !== undefined) yield* untakenRows(work, name, csvRows(file))
+}
+
+/** Reads the tables that are joined with the codes. @throws {OperationError} `definition-invalid` if a row lacks a column. */
+export async function readLoincTables(files: readonly ReleaseFile[], tables: LoincTables): Promise<void> {
+  for (const name of HIERARCHY_FILES) {
+    for await (const row of loincRows(tables, files, name)) {
+      const [code, parent, text] = [column(row, 'CODE'), row.get('IMMEDIATE_PARENT'), row.get('CODE_TEXT')]
+      if (parent !== undefined) tables.add('parent', code, parent)
+      if (text !== undefined) tables.add('name', code, text)
+    }
+  }
+  await readParts(files, tables)
+  for await (const row of loincRows(tables, files, 'ConsumerName.csv')) {
+    tables.add('consumer-name', column(row, 'LoincNumber'), column(row, 'ConsumerName'))
+  }
+  for await (const row of loincRows(tables, files, 'MapTo.csv')) tables.add('map-to', column(row, 'LOINC'), column(row, 'MAP_TO'))
+  for await (const row of loincRows(tables, files, 'LoincAnswerListLink.csv')) {
+    tables.add('list-for', column(row, 'AnswerListId'), column(row, 'LoincNumber'))
+    tables.add('lists-of', column(row, 'LoincNumber'), column(row, 'AnswerListId'))
+  }
+  for await (const row of loincRows(tables, files, 'AnswerList.csv')) addAnswer(tables, row)
+  await readGroups(files, tables)
+}
+
+/** Files with the hierarchy of components; before 2.73, the hierarchy is called multi-axial. */
+const HIERARCHY_FILES = ['ComponentHierarchyBySystem.csv', 'MultiAxialHierarchy.csv'] as const
+
+/** Properties by kind of part, for releases that do not state them. */
+const PROPERTY_OF_KIND: ReadonlyMap<string, string> = new Map([
+  ['TIME', 'TIME_ASPCT'],
+  ['SCALE', 'SCALE_TYP'],
+  ['METHOD', 'METHOD_TYP'],
+])
+
+async function readParts(files: readonly ReleaseFile[], tables: LoincTables): Promise<void> {
+  const known = new Set(tables.all('part-property'))
+  const add = (row: CsvRow, link: PartLink): void => {
+    if (!known.has(link.property)) tables.add('part-property', '', link.property)
+    known.add(link.property)
+    tables.add('part', column(row, 'LoincNumber'), JSON.stringify(link))
+  }
+  for await (const row of loincRows(tables, files, 'LoincPartLink_Primary.csv')) add(row, partLink(row))
+  for await (const row of loincRows(tables, files, 'LoincPartLink_Supplementary.csv')) {
+    const link = partLink(row)
+    if (link.property === 'CLASS') add(row, link)
+  }
+}
+
+function partLink(row: CsvRow): PartLink {
+  const kind = column(row, 'PartTypeName')
+  const property = row.get('Property')?.split('/').at(-1) ?? PROPERTY_OF_KIND.get(kind) ?? kind
+  return { property, code: column(row, 'PartNumber'), name: column(row, 'PartName') }
+}
+
+function addAnswer(tables: LoincTables, row: CsvRow): void {
+  const list = column(row, 'AnswerListId')
+  const answer = row.get('AnswerStringId')
+  const listed = JSON.stringify({ list, listName: row.get('AnswerListName'), answer, text: row.get('DisplayText') })
+  tables.add('list', list, listed)
+  if (answer !== undefined) tables.add('answer', answer, listed)
+}
+
+async function readGroups(files: readonly ReleaseFile[], tables: LoincTables): Promise<void> {
+  const add = (code: string, group: CodeGroup): void => tables.add('group', code, JSON.stringify(group))
+  for await (const row of loincRows(tables, files, 'ParentGroup.csv')) {
+    add(column(row, 'ParentGroupId'), { name: row.get('ParentGroup'), status: row.get('Status'), parent: undefined })
+  }
+  for await (const row of loincRows(tables, files, 'Group.csv')) {
+    add(column(row, 'GroupId'), { name: row.get('Group'), status: row.get('Status'), parent: row.get('ParentGroupId') })
+  }
+  for await (const row of loincRows(tables, files, 'GroupLoincTerms.csv')) {
+    const [code, group] = [column(row, 'LoincNumber'), column(row, 'GroupId')]
+    const parents = tables.values('group', group).flatMap((text) => readGroup(text).parent ?? [])
+    for (const one of [group, ...parents]) tables.add('groups-of', code, one)
+  }
+}
+
+/** Reads a value of the table `group`. */
+export function readGroup(text: string): CodeGroup {
+  return JSON.parse(text)
+}
+
+/** Returns the value of a required column. */
+function column(row: CsvRow, name: string): string {
+  const value = row.get(name)
+  if (value === undefined) throw new OperationError('definition-invalid', `There is no ${name} in ${row.place}.`)
+  return value
+}
+
+const FILE_NAME = /(?:^|[/\\])([a-z]{2,3})([A-Z]{2})[0-9]+LinguisticVariant\.csv$/
+/** Columns with complete names, the preferred one for display first. */
+const NAMES = ['LinguisticVariantDisplayName', 'LONG_COMMON_NAME', 'SHORTNAME'] as const
+
+/**
+ * Reads the linguistic variants of some languages, as designations of codes.
+ *
+ * @param languages Tags such as `de-DE`, or `all`.
+ * @throws {OperationError} `parameter-value` for a language that the release does not have.
+ */
+export async function readVariants(files: readonly ReleaseFile[], tables: LoincTables, languages: readonly string[]): Promise<void> {
+  for (const [language, file] of variantFiles(files, languages)) {
+    for await (const row of untakenRows(tables.work, file.name, csvRows(file))) {
+      for (const designation of designationsOf(row, language)) {
+        tables.add('variant', column(row, 'LOINC_NUM'), JSON.stringify(designation))
+      }
+    }
+  }
+}
+
+function variantFiles(files: readonly ReleaseFile[], languages: readonly string[]): readonly (readonly [string, ReleaseFile])[] {
+  const known = files.flatMap((file) => {
+    const [, language, country] = FILE_NAME.exec(file.name) ?? []
+    return language === undefined ? [] : [[`${language}-${country}`, file] as const]
+  })
+  const unknown = languages.find((wanted) => wanted !== 'all' && !known.some(([language]) => language === wanted))
+  if (unknown !== undefined) {
+    const names = known.map(([language]) => language).join(', ')
+    throw new OperationError('parameter-value', `The release has no linguistic variant ${unknown}; it has ${names || 'none'}.`)
+  }
+  return known.filter(([language]) => languages.includes('all') || languages.includes(language))
+}
+
+function designationsOf(row: CsvRow, language: string): readonly JsonObject[] {
+  return NAMES.flatMap((code) => {
+    const value = row.get(code)
+    return value === undefined ? [] : [{ language, use: { system: 'http://loinc.org', code, display: code }, value }]
+  })
+}
 
 /** The url of LOINC. */
 export const LOINC = 'http://loinc.org'

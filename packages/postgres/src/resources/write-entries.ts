@@ -2,10 +2,23 @@ import { conditionalPuts } from 'fhir-ops/internal/storage'
 import { CONTAINED_PARAM, DEFINITION_PARAM, isDefinitionEntry, type WriteEntry, type WriteResult } from 'fhir-ops/storage'
 import type { Database, Executor } from '../database/database.js'
 import { checkedVersions } from './conditional-writes.js'
-import { columnNames, insertRows, unnested, ENTRIES, entryRows, type Column } from './entry-rows.js'
+import {
+  columnNames,
+  insertRows,
+  unnested,
+  ENTRIES,
+  entryRows,
+  type Column,
+  addressesOf,
+  checkTexts,
+  writePlan,
+  type Address,
+  type Change,
+  type VersionBefore,
+  type WritePlan,
+} from './write-plan.js'
 import { revise } from './revision.js'
 import { numberAt, textAt, prepared, sql, type Row, type Sql } from '../database/sql.js'
-import { addressesOf, checkTexts, writePlan, type Address, type Change, type VersionBefore, type WritePlan } from './write-plan.js'
 
 /** Options of a write. */
 export interface Writing {

@@ -1,7 +1,7 @@
 import { COLUMN, hasPrefix, joined, ORDER_OPERATOR } from '@fhir-ops/sql'
 import type { Comparison, Condition, EntryTest } from 'fhir-ops/storage'
 import { sql, type Sql } from '../database/sql.js'
-import { beginning, isAnsweredByIndex } from '../resources/entry-rows.js'
+import { beginning, isAnsweredByIndex } from '../resources/write-plan.js'
 
 /** A condition on the time of the last write. */
 export type Updated = Extract<Condition, { kind: 'lastUpdated' }>

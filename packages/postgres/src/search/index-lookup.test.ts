@@ -9,7 +9,7 @@ import { databaseOver, type Database } from '../database/database.js'
 import { openPostgres } from '../index.js'
 import { countMatches, searchPage } from './search-page.js'
 import { sql } from '../database/sql.js'
-import { meets } from './ids-sql.js'
+import { meets } from './page-sql.js'
 
 const database = await sharedDatabase()
 

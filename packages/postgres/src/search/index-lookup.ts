@@ -3,8 +3,7 @@ import type { Condition, EntryTest, SearchQuery } from 'fhir-ops/storage'
 import type { Executor } from '../database/database.js'
 import { numberAt, literal, sql, type Row, type Sql } from '../database/sql.js'
 import { conjuncts, entryTests, exactTest, exactTests, passesExactly } from './condition.js'
-import { idsWhere, meets } from './ids-sql.js'
-import { isOneOf, matchesSql, pageSql, type Page } from './page-sql.js'
+import { idsWhere, meets, isOneOf, matchesSql, pageSql, type Page } from './page-sql.js'
 
 /** Factor: up to this many times more resources than `few` are still tested one by one, if they need not be sorted. */
 const MANY_TIMES = 10

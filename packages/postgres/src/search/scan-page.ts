@@ -5,8 +5,7 @@ import type { Executor } from '../database/database.js'
 import { literal, numberAt, sql, textAt, type Row, type Sql } from '../database/sql.js'
 import { resourceRow } from '../resources/resource-row.js'
 import { conjuncts, entryTests } from './condition.js'
-import { idsWhere, meets } from './ids-sql.js'
-import { isCurrent } from './page-sql.js'
+import { idsWhere, meets, isCurrent } from './page-sql.js'
 
 /**
  * Up to this number of resources with a code, their ids are read and hashed for each page, which takes a third of the time of looking up the code of each

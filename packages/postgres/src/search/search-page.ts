@@ -12,10 +12,10 @@ import {
 import type { Condition, SearchPage, SearchQuery, SortKey } from 'fhir-ops/storage'
 import { conjuncts, entryTests } from './condition.js'
 import type { Executor } from '../database/database.js'
-import { idsWhere, repeatsIds, meets } from './ids-sql.js'
-import { lookedUpCount, lookedUpPage } from './index-lookup.js'
-import { LARGE, withLargeTexts } from '../resources/resource-row.js'
 import {
+  idsWhere,
+  repeatsIds,
+  meets,
   isCurrent,
   isOneOf,
   matchesSql,
@@ -27,6 +27,8 @@ import {
   type OrderedRows,
   type Others,
 } from './page-sql.js'
+import { lookedUpCount, lookedUpPage } from './index-lookup.js'
+import { LARGE, withLargeTexts } from '../resources/resource-row.js'
 import { numberAt, textAt, sql, type Row, type Sql } from '../database/sql.js'
 
 /** More bytes than any text has. */

@@ -3,8 +3,7 @@ import { testKey } from 'fhir-ops/internal/storage'
 import { placesOf, type Condition, type SearchQuery } from 'fhir-ops/storage'
 import type { SqliteDriver } from '../database/driver.js'
 import type { IdOrder } from './id-order.js'
-import type { KeptSets, Parts } from './kept-sets.js'
-import type { Part, PartReferrers } from './kept-part.js'
+import type { KeptSets, Parts, Part, PartReferrers } from './kept-sets.js'
 import type { Referrers } from './reference-column.js'
 
 type Matching = Pick<SearchQuery, 'type' | 'where'>

@@ -8,7 +8,7 @@ import { migrate } from '../database/migrations.js'
 import { openToWrite } from '../database/node-file.js'
 import { scanPage } from '../search/scan.js'
 import { countMatches } from '../search/search-page.js'
-import { readerLanes } from './reader-lanes.js'
+import { readerLanes } from './lanes.js'
 
 /** A file with one resource. */
 async function aFile() {

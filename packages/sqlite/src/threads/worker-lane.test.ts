@@ -9,7 +9,7 @@ import { packedEntry, writeEntries } from '../commands/write-entries.js'
 import { openToRead, openToWrite } from '../database/node-file.js'
 import { migrate } from '../database/migrations.js'
 import { countMatches } from '../search/search-page.js'
-import { workerLane } from './worker-lane.js'
+import { workerLane } from './lanes.js'
 
 it('a thread that dies fails its calls, and the next call gets another thread', async () => {
   const folder = await temporaryFolder()

@@ -1,12 +1,20 @@
 import { canonicalOf, formatCanonical } from '../../content/index.js'
 import { isObject, isString, objectAt, stringAt } from '../../json/index.js'
 import { isResourceId, isResourceType, type Comparison, type Condition } from '../../storage/index.js'
-import { entryCondition } from '../filter/conditions.js'
-import { type FilterScope, invalidValue, type Alternatives, type Ask, type EntryFields, type IndexHints, type SearchKind } from './kind.js'
+import { anyOf, entryCondition, oneOf } from '../filter/conditions.js'
+import {
+  type FilterScope,
+  invalidValue,
+  unsupportedName,
+  type Alternatives,
+  type Ask,
+  type EntryFields,
+  type IndexHints,
+  type SearchKind,
+} from './kind.js'
 import { localReference, type StoredAddress } from '../indexing/address.js'
 import type { SearchParameter } from '../parameters/search-parameter.js'
 import { unescaped } from '../written-values.js'
-import { parseHierarchy } from './hierarchy.js'
 import { tokenKind, tokenTest } from './token.js'
 import { uriKind } from './uri.js'
 
@@ -119,4 +127,42 @@ function versionTests(ask: Ask): Alternatives {
 function versionsAbove(version: string): readonly string[] {
   const points = Array.from(version.matchAll(/\./g), ({ index }) => index)
   return [...points, version.length].map((end) => version.slice(0, end))
+}
+
+/**
+ * Parses `:above` and `:below` of a reference: matches the resource itself, and all that it is part of (`above`) or that are part of it (`below`). The
+ * parameter `partof` or `part-of` of the type defines the hierarchy.
+ *
+ * @see https://hl7.org/fhir/R4/search.html#recursive
+ */
+async function parseHierarchy(scope: FilterScope, parameter: SearchParameter, asks: readonly Ask[]): Promise<Condition> {
+  const { hierarchyOf: idsOf } = scope.options
+  const modifier = asks[0]?.modifier === 'above' ? 'above' : 'below'
+  if (idsOf === undefined) throw unsupportedName(scope, `has the modifier '${modifier}', which is not supported`)
+  const conditions: Condition[] = []
+  for (const ask of asks) {
+    const { type, id } = memberOf(scope, parameter, ask)
+    const ids = await idsOf({ type, id, modifier, param: partOf(scope, type) ?? '' })
+    conditions.push(oneOf(parameter.code, type, ids))
+  }
+  return anyOf(conditions)
+}
+
+/** Returns the resource that a value names. An id alone is enough if only one target type of the reference has a hierarchy. */
+function memberOf(scope: FilterScope, { targets }: SearchParameter, ask: Ask): StoredAddress {
+  const text = unescaped(ask.value)
+  const types = targets.filter((type) => partOf(scope, type) !== undefined)
+  const [only] = types
+  const member =
+    localReference(text, ask.base) ??
+    (types.length === 1 && only !== undefined && isResourceId(text) ? { type: only, id: text } : undefined)
+  if (member === undefined || (targets.length > 0 && !targets.includes(member.type))) throw invalidValue(ask, 'a reference (Type/id)')
+  if (partOf(scope, member.type) === undefined) throw unsupportedName(scope, `asks for the hierarchy of ${member.type}, which has none`)
+  return member
+}
+
+/** Returns the parameter by which resources of a type state what they are part of. */
+function partOf({ options: { parameters } }: FilterScope, type: string): string | undefined {
+  const found = ['partof', 'part-of'].map((code) => parameters.find(type, code)).find((parameter) => parameter?.targets.includes(type))
+  return found?.code
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { rounds } from '../../../../../test/effort.js'
 import { members } from '../../bits/index.js'
 import { finished } from '../../work/index.js'
-import { depthFirst } from './hierarchy.js'
+import { depthFirst } from './resource-provider.js'
 
 /** Any parents at all, circles included. */
 const parentLists = fc

@@ -3,7 +3,7 @@ import { and, andNot, bitmapFrom, compacted, gatheredBitmap, members, type Bitma
 import { CONCEPT_PROPERTIES } from '../code-system/concept-index.js'
 import type { CodeSystemProvider, ConceptSet } from '../../code-system/index.js'
 import { chooseVersion, type SystemChoice } from '../code-system/system-family.js'
-import { explainListedPart, explainListing } from '../explain/expansion-steps.js'
+import { explainListedPart, explainListing } from '../explain/value-set-steps.js'
 import { listable } from '../filter/concept-set.js'
 import { conceptsFor } from '../filter/operators.js'
 import type { Pace } from '../../context/index.js'
