@@ -101,7 +101,6 @@ export function isSubtype(model: TypeModel, type: TypeDefinition, name: string):
 }
 
 const SYSTEM_PREFIX = 'http://hl7.org/fhirpath/System.'
-const FHIR_TYPE = `${TYPE_URL}structuredefinition-fhir-type`
 
 /**
  * Creates a type model from StructureDefinitions of base types (`derivation` is not `constraint`) with snapshots; others are
@@ -183,7 +182,7 @@ function typeName(type: JsonObject, path: string, basePath: string | undefined):
   const code = stringAt(type, 'code') ?? ''
   if (basePath === 'Resource.id') return 'id'
   if (code.startsWith(SYSTEM_PREFIX)) {
-    const fhirType = extensionAt(type, FHIR_TYPE)
+    const fhirType = extensionAt(type, `${TYPE_URL}structuredefinition-fhir-type`)
     return stringAt(fhirType, 'valueUrl') ?? stringAt(fhirType, 'valueUri') ?? 'string'
   }
   return code === 'BackboneElement' || code === 'Element' ? path : code.replace(TYPE_URL, '')
