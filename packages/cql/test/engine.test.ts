@@ -23,6 +23,20 @@ async function compiled(text: string): Promise<CqlLibrary> {
   return compileLibrary(elm, { model, convert })
 }
 
+type Definition = NonNullable<ReturnType<CqlLibrary['definition']>>
+
+/** Gives the definition of each expression of a table. All are of one library, which is translated once, when the first is asked for. */
+function definitions(cases: readonly (readonly [expression: string, ...more: unknown[]])[]): (expression: string) => Promise<Definition> {
+  let library: Promise<CqlLibrary> | undefined
+  const names = new Map(cases.map(([expression], index) => [expression, `X${index}`]))
+  return async (expression) => {
+    library ??= compiled([...names].map(([defined, name]) => `define ${name}: ${defined}`).join('\n'))
+    const definition = (await library).definition(names.get(expression) ?? '')
+    if (definition === undefined) throw new Error(`The table has no ${expression}.`)
+    return definition
+  }
+}
+
 function element(json: object): NonNullable<ReturnType<typeof resourceElement>> {
   const made = resourceElement(model, json)
   if (made === undefined) throw new Error('The type is not known.')
@@ -49,7 +63,7 @@ const OBSERVATIONS = [
 ].map(element)
 
 describe('definitions over resources', () => {
-  it.each([
+  const cases: readonly (readonly [string, string | null])[] = [
     ['AgeInYearsAt(@2020-06-01)', '39'],
     ['AgeInYears()', '39'],
     ["Patient.gender = 'female'", 'true'],
@@ -73,14 +87,15 @@ describe('definitions over resources', () => {
     ["(First([Observation] O where O.id.value = 'b').code).children()", '{ string "y" }'],
     ["(First([Observation] O where O.id.value = 'b').code).descendants()", `{ string "y", 'y' }`],
     ['[Observation] O let v: O.value as FHIR.Quantity where v is not null return v.code.value', "{ 'mg', 'g' }"],
-  ])('%s', async (expression, expected) => {
-    const library = await compiled(`define X: ${expression}`)
+  ]
+  const defined = definitions(cases)
+  it.each(cases)('%s', async (expression, expected) => {
     const evaluation = createEvaluation({
       subject: PATIENT,
       now: NOW,
       retrieve: ({ type }) => (type === 'Observation' ? OBSERVATIONS : []),
     })
-    const value = literalText(library.definition('X')?.compute(evaluation) ?? null)
+    const value = literalText((await defined(expression)).compute(evaluation))
     if (expected === null) expect(value).toMatch(/null|boolean|string/)
     else expect(value).toBe(expected)
   })
@@ -144,7 +159,7 @@ describe('definitions over resources', () => {
 })
 
 describe('expressions without data', () => {
-  it.each([
+  const cases: readonly (readonly [string, string])[] = [
     ['CalculateAgeInYearsAt(@2000, @2018-06-01)', 'Interval[17, 18]'],
     ['CalculateAgeInYearsAt(@2000-05, @2018-06-01)', '18'],
     ['CalculateAgeInYearsAt(@2000-06-01, @2018)', 'Interval[17, 18]'],
@@ -325,9 +340,10 @@ describe('expressions without data', () => {
       'collapse { Interval[@2012-01-01, @2012-01-05], Interval[@2012-01-07, @2012-01-10] } per 2 days',
       '{ Interval[@2012-01-01, @2012-01-10] }',
     ],
-  ])('%s', async (expression, expected) => {
-    const library = await compiled(`define X: ${expression}`)
-    expect(literalText(library.definition('X')?.compute(createEvaluation({ now: NOW })) ?? null)).toBe(expected)
+  ]
+  const defined = definitions(cases)
+  it.each(cases)('%s', async (expression, expected) => {
+    expect(literalText((await defined(expression)).compute(createEvaluation({ now: NOW })))).toBe(expected)
   })
 })
 
@@ -378,7 +394,7 @@ describe('amounts in other units, exactly where the factor has no end or many pl
 })
 
 describe('temperatures, whose scales begin at different zeros', () => {
-  it.each([
+  const cases: readonly (readonly [string, string])[] = [
     ["38 'Cel' > 100 '[degF]'", 'true'],
     ["37.0 'Cel' = 98.6 '[degF]'", 'true'],
     ["37.1 'Cel' = 98.6 '[degF]'", 'false'],
@@ -397,9 +413,10 @@ describe('temperatures, whose scales begin at different zeros', () => {
     ["37 'Cel' > 1 'kg'", 'null'],
     ["1 'Cel' + 1 'K'", 'null'],
     ["1 'Cel' + 1 'Cel'", "2.0 'Cel'"],
-  ])('%s is %s', async (expression, expected) => {
-    const library = await compiled(`define X: ${expression}`)
-    expect(literalText(library.definition('X')?.compute(createEvaluation({ now: NOW })) ?? null)).toBe(expected)
+  ]
+  const defined = definitions(cases)
+  it.each(cases)('%s is %s', async (expression, expected) => {
+    expect(literalText((await defined(expression)).compute(createEvaluation({ now: NOW })))).toBe(expected)
   })
 })
 
