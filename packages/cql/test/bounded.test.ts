@@ -1,10 +1,12 @@
 import { createContext } from 'fhir-ops/context'
 import { createScheduler } from 'fhir-ops/internal/context'
+import { evaluateMeasure } from 'fhir-ops/evaluate'
 import { memoryStorage } from 'fhir-ops/memory'
-import { r4TypeModel } from '@fhir-ops/r4'
+import { r4, r4TypeModel } from '@fhir-ops/r4'
 import { describe, expect, it } from 'vitest'
 import { comparableMs, processorClock } from '../../../test/processor-time.js'
-import { compileLibrary, createEvaluation, evaluateCql, literalText } from '../src/index.js'
+import { compileLibrary, cqlLanguage, createEvaluation, evaluateCql, literalText } from '../src/index.js'
+import { libraryWith } from './library.fixture.js'
 import { translator } from './translator.fixture.js'
 
 const model = r4TypeModel()
@@ -71,6 +73,11 @@ describe('operators over many values', () => {
       `Count(distinct ((expand Interval[1001, 4500] per 1) N return all Code { code: '${'a'.repeat(20_000)}' + ToString(N), system: 's' }))`,
       TOO_MANY,
     ],
+    [
+      'the last position in a long text',
+      `Count(${ROWS} N where LastPositionOf('${'a'.repeat(3000)}b', '${'a'.repeat(300_000)}') = N return all N)`,
+      TOO_MANY,
+    ],
     ['texts that are not numbers', `Count(${ROWS} N where ToBoolean('${'İ'.repeat(20_000)}') is null return all N)`, TOO_MANY],
     ['texts that are not ratios', `Count(${ROWS} N where ToRatio('${'1:'.repeat(20_000)}') is null return all N)`, TOO_MANY],
     ['a unit of many parts', "(System.Quantity { value: 1.0, unit: '" + 'm.'.repeat(900) + "s' }) * 1 's'", /at most 1000 characters/],
@@ -108,6 +115,73 @@ describe('operators over many values', () => {
     const { text, ms } = await evaluated(`define L0: {1, 2}\n${lists.join('\n')}\ndefine X: L40 = L40`)
     expect([text, ms < MAX_MS]).toEqual([TOO_MANY, true])
   })
+})
+
+describe('results of a Measure', () => {
+  const SHARED = `define L0: {1, 2}\n${Array.from({ length: 40 }, (_, n) => `define L${n + 1}: {L${n}, L${n}}`).join('\n')}`
+  const DEEP = 'define Deep: (expand Interval[1, 30000] per 1) N aggregate R starting (null as List<Any>): {R}'
+  const LONG_TEXTS = `define Long: (expand Interval[1, 1000] per 1) N return all '${'x'.repeat(100_000)}' + ToString(N)`
+  const ROWS_EACH = 'define Rows: expand Interval[1, 20000] per 1'
+  const text = `using FHIR version '4.0.1'\ncontext Patient\ndefine Everybody: true\n${SHARED}\n${DEEP}\n${LONG_TEXTS}\n${ROWS_EACH}`
+  const criteria = (expression: string): object => ({ language: 'text/cql-identifier', expression })
+  const population = (expression: string): object => ({
+    code: { coding: [{ code: 'initial-population' }] },
+    criteria: criteria(expression),
+  })
+  const component = (expression: string): object => ({ code: { text: expression }, criteria: criteria(expression) })
+  const evidence = {
+    url: 'http://hl7.org/fhir/StructureDefinition/cqf-supportingEvidenceDefinition',
+    valueExpression: { name: 'shared', ...criteria('L40') },
+  }
+  const usage = [{ coding: [{ code: 'supplemental-data' }] }]
+
+  it.each<[string, object, RegExp, object?]>([
+    ['items that share their parts', { group: [{ population: [population('L40')] }] }, /1000000 steps/],
+    ['items that are nested too deep', { group: [{ population: [population('Deep')] }] }, /200 deep/],
+    ['items that are long texts', { group: [{ population: [population('Long')] }] }, /1000000 steps/],
+    [
+      'supplemental data that shares its parts',
+      { group: [{ population: [population('Everybody')] }], supplementalData: [{ usage, criteria: criteria('L40') }] },
+      /1000000 steps/,
+    ],
+    [
+      'supplemental data that is nested too deep',
+      { group: [{ population: [population('Everybody')] }], supplementalData: [{ usage, criteria: criteria('Deep') }] },
+      /200 deep/,
+    ],
+    [
+      'combinations of many values',
+      { group: [{ population: [population('Everybody')], stratifier: [{ component: [component('Rows'), component('Rows')] }] }] },
+      /1000000 steps/,
+    ],
+    [
+      'evidence that shares its parts',
+      { group: [{ population: [{ ...population('Everybody'), extension: [evidence] }] }] },
+      /1000000 steps/,
+      { subject: 'Patient/p' },
+    ],
+  ])('%s count as steps of the subject', async (_, of, message, asked = {}) => {
+    const { indexer, types, ...release } = r4()
+    const library = libraryWith('Bounded', `library Bounded\n${text}`)
+    const measure = { resourceType: 'Measure', id: 'm', status: 'active', library: [library.url], ...of }
+    const storage = memoryStorage([library, measure, { resourceType: 'Patient', id: 'p' }], { indexer })
+    const ctx = createContext({ ...release, types, storage })
+    const input = { measure: 'm', periodStart: '2020', periodEnd: '2020', ...asked }
+    const { failures = [] } = await evaluateMeasure(ctx, input, { languages: [cqlLanguage({ translator })] })
+    expect(failures.map(({ message: said }) => said)).toEqual([expect.stringMatching(message)])
+  })
+})
+
+it('a message without a text is reported by its code only if that is one', async () => {
+  const deep = '(expand Interval[1, 30000] per 1) N aggregate R starting (null as List<Any>): {R}'
+  const { elm } = await translator.translate(
+    `library T version '1'\ndefine Deep: ${deep}\ndefine X: Message(1, true, 'c', 'Error', null as String)`,
+  )
+  const code = { type: 'ExpressionRef', name: 'Deep' }
+  const changed: unknown = JSON.parse(JSON.stringify(elm), (name, value: unknown) => (name === 'code' ? code : value))
+  const library = compileLibrary(changed, { model, convert: sameUnit })
+  const evaluation = createEvaluation({ now: new Date(), maxSteps: MAX_STEPS })
+  expect(() => library.definition('X')?.compute(evaluation)).toThrow(/^The library reports an error \(at 3:\d/)
 })
 
 describe('many evaluations of one text at once', () => {

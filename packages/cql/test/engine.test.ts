@@ -347,6 +347,50 @@ describe('expressions without data', () => {
   })
 })
 
+describe('calls of one of several functions, in ELM without signatures', () => {
+  const FUNCTIONS = `define function Kind(value System.Any): 'anything'
+define function Kind(value Integer): 'number'
+define function Kind(value FHIR.Resource): 'resource'
+define function Kind(value FHIR.Patient): 'patient'
+define function Kind(value List<FHIR.HumanName>): 'names'
+define function Two(value String): 'text'
+define function Two(value Integer): 'number'
+define Nothing: null as String
+`
+  const OF_TYPES: readonly string[] = ['signature', 'resultTypeName', 'resultTypeSpecifier', 'localId', 'annotation', 'locator']
+  const without = (members: readonly string[], elm: unknown): unknown =>
+    JSON.parse(JSON.stringify(elm), (name: string, value: unknown) => (members.includes(name) ? undefined : value))
+  const computed = async (expression: string, members: readonly string[]): Promise<string> => {
+    const { elm, problems } = await translator.translate(`${HEAD}${FUNCTIONS}define X: ${expression}`)
+    expect(problems).toEqual([])
+    const library = compileLibrary(without(members, elm), { model, convert })
+    const evaluation = createEvaluation({ subject: PATIENT, now: NOW, retrieve: () => [] })
+    return literalText(library.definition('X')?.compute(evaluation) ?? null)
+  }
+
+  it.each([
+    ['Kind(1)', "'number'"],
+    ["Kind('a')", "'anything'"],
+    ['Kind(Patient)', "'patient'"],
+    ['Kind({ First(Patient.name) })', "'names'"],
+    ['Two(1)', "'number'"],
+    ["Two('a')", "'text'"],
+    ['Two(null as Integer)', "'number'"],
+    ['Two(null as String)', "'text'"],
+  ])('%s is that of the narrowest type', async (expression, expected) => {
+    expect(await computed(expression, ['signature'])).toBe(expected)
+    expect(await computed(expression, OF_TYPES)).toBe(expected)
+  })
+
+  it('is known by the types of its operands if the ELM states these', async () => {
+    expect(await computed('Two(Nothing)', ['signature'])).toBe("'text'")
+  })
+
+  it('is refused if the values do not tell which one it is', async () => {
+    await expect(computed('Two(Nothing)', OF_TYPES)).rejects.toThrow("Several functions 'Two' fit these values")
+  })
+})
+
 it('a union has as many operands as one likes, and is made from left to right', () => {
   const list = (...texts: readonly string[]): object => ({
     type: 'List',

@@ -5,7 +5,6 @@ import { periodsBetween, unitAt } from './temporal.js'
 import { propertyReader } from '../model/property.js'
 import { dateOf } from '../values/temporal-arithmetic.js'
 import { isList, isTemporal, type Code, type Value, type Vocabulary } from '../values/value.js'
-import { literalText } from '../values/text.js'
 import { codesOf, codesToLookAt, compileRecorded, someCode } from './coded.js'
 import type { CodeTest, Compiler, Compute, Evaluation, NodeCompiler, NodeCompilers, Scope } from './compiler.js'
 import { operandOf, operandsOf, optionalAt, requiredAt, twoOperands } from './operators.js'
@@ -162,8 +161,10 @@ function compileMessage(node: ElmNode, scope: Scope, compiler: Compiler): Comput
     if (hasCondition && condition?.(evaluation) !== true) return value
     const [codeText, level, text] = [code?.(evaluation) ?? null, severity?.(evaluation) ?? null, message?.(evaluation) ?? null]
     const kind = typeof level === 'string' ? level : 'Message'
-    if (kind === 'Error')
-      throw failedEvaluation(`The library reports an error: ${typeof text === 'string' ? text : literalText(codeText)}`, node)
+    if (kind === 'Error') {
+      const said = [text, codeText].find((part) => typeof part === 'string')
+      throw failedEvaluation(said === undefined ? 'The library reports an error.' : `The library reports an error: ${said}`, node)
+    }
     evaluation.onMessage({
       severity: kind,
       code: typeof codeText === 'string' ? codeText : null,

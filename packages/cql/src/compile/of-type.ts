@@ -1,5 +1,6 @@
 import type { TypeModel } from 'fhir-ops/fhirpath'
-import { SYSTEM, type TupleElements, type TypeSpecifier } from '../elm/type-specifier.js'
+import { isSubtype } from 'fhir-ops/internal/fhirpath'
+import { isSystem, SYSTEM, type TupleElements, type TypeSpecifier } from '../elm/type-specifier.js'
 import { isElementOfType } from '../model/fhir-types.js'
 import { isFhir, isInterval, isList, isTuple, kindOf, type Interval, type Tuple, type Value } from '../values/value.js'
 
@@ -17,6 +18,19 @@ export function isOfType(value: Value, type: TypeSpecifier, model: TypeModel): b
     case 'named':
       return isOfNamedType(value, type.namespace, type.name, model)
   }
+}
+
+/** Whether all values of a type are of another. */
+export function isWithin(type: TypeSpecifier, other: TypeSpecifier, model: TypeModel): boolean {
+  if (isSystem(other, 'Any')) return true
+  if (type.kind === 'choice') return type.choices.every((choice) => isWithin(choice, other, model))
+  if (other.kind === 'choice') return other.choices.some((choice) => isWithin(type, choice, model))
+  if (type.kind === 'list' && other.kind === 'list') return isWithin(type.element, other.element, model)
+  if (type.kind === 'interval' && other.kind === 'interval') return isWithin(type.point, other.point, model)
+  if (type.kind !== 'named' || other.kind !== 'named') return JSON.stringify(type) === JSON.stringify(other)
+  if (type.namespace !== other.namespace) return false
+  const definition = type.namespace === SYSTEM ? undefined : model.type(type.name)
+  return type.name === other.name || (definition !== undefined && isSubtype(model, definition, other.name))
 }
 
 /** Whether a tuple has exactly the elements of a type. Null is of every type. */

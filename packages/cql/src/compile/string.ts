@@ -137,8 +137,13 @@ function position(pattern: Compute, text: Compute, which: 'first' | 'last'): Com
   return (evaluation) => {
     const [wanted, whole] = [pattern(evaluation), text(evaluation)]
     if (typeof wanted !== 'string' || typeof whole !== 'string') return null
-    spendSearch(wanted, whole, evaluation)
-    return which === 'first' ? whole.indexOf(wanted) : whole.lastIndexOf(wanted)
+    if (which === 'first') {
+      spendSearch(wanted, whole, evaluation)
+      return whole.indexOf(wanted)
+    }
+    // Runtimes search backwards by comparing the whole text at each position, however long it is.
+    evaluation.spend((whole.length * (wanted.length + 1)) / TEXT_OF_STEP / 8)
+    return whole.lastIndexOf(wanted)
   }
 }
 

@@ -4,12 +4,12 @@ import { definitionsNamed, isFunction, isHelperCall } from '../elm/library.js'
 import { nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
 import { NODE_COMPILERS } from '../compile/registry.js'
 import { FHIR_HELPERS } from '../model/fhir-helpers.js'
-import { invalidElm, unsupportedElm } from '../problem.js'
+import { failedEvaluation, invalidElm, unsupportedElm } from '../problem.js'
 import { externalBody } from './external.js'
 import { contextIn, guarded, inContext, libraryOf, type FunctionBody, type Library, type Shared } from './opened.js'
 import type { TypeModel } from 'fhir-ops/fhirpath'
-import { isOfType } from '../compile/of-type.js'
-import { namedType, readTypeSpecifier, type TypeSpecifier } from '../elm/type-specifier.js'
+import { isOfType, isWithin } from '../compile/of-type.js'
+import { namedType, readTypeSpecifier, resultTypeOf, statedType, type TypeSpecifier } from '../elm/type-specifier.js'
 import type { Value } from '../values/value.js'
 
 /** Compiles a call of a function. */
@@ -20,7 +20,7 @@ export function invocationOf(node: ElmNode, operands: readonly Compute[], librar
   const candidates = bySignature(functionsOf(target.node, name, operands.length), node)
   if (candidates.length === 0)
     throw invalidElm(node, `There is no function ${quoted(name)} with ${operands.length} operands in library ${target.id}.`)
-  return callOf(target, candidates, operands, shared)
+  return callOf(target, candidates, { operands, node }, shared)
 }
 
 /**
@@ -55,14 +55,20 @@ export function functionsOf(library: ElmNode, name: string, arity: number): read
   return definitionsNamed(library, 'statements', name).filter((def) => isFunction(def) && nodesAt(def, 'operand').length === arity)
 }
 
-/** Compiles a call of a function; if several overloads remain, of the first whose operand types fit the values. */
-export function callOf(library: Library, candidates: readonly ElmNode[], operands: readonly Compute[], shared: Shared): Compute {
+interface Call {
+  readonly operands: readonly Compute[]
+  /** The node that calls, if there is one. */
+  readonly node?: ElmNode
+}
+
+/** Compiles a call of a function; if several overloads remain, of the one whose operand types fit the values. */
+export function callOf(library: Library, candidates: readonly ElmNode[], { operands, node = {} }: Call, shared: Shared): Compute {
   const targets = candidates.map((def) => ({ def, body: bodyOf(library, def, shared) }))
   const [only] = targets
-  if (only === undefined) throw invalidElm({}, 'There is no such function.')
+  if (only === undefined) throw invalidElm(node, 'There is no such function.')
   return (evaluation) => {
     const values = operands.map((operand) => operand(evaluation))
-    const { body } = targets.length === 1 ? only : (targets.find(({ def }) => fits(def, values, shared.options.model)) ?? only)
+    const { body } = targets.length === 1 ? only : overloadFor(values, targets, { node, model: shared.options.model })
     for (const [index, slot] of body.slots.entries()) evaluation.slots[slot] = values[index] ?? null
     evaluation.spend(body.steps)
     return body.compute(evaluation)
@@ -93,7 +99,7 @@ function bodyOf(library: Library, def: ElmNode, shared: Shared): FunctionBody {
 const MAX_OVERLOADS = 100
 
 /**
- * Selects the overload whose operands have the types of the call's signature, if the call states one.
+ * Selects the overload whose operands have the types of the call's signature or, without a signature, of its operands, if the ELM states them.
  *
  * @throws {OperationError} `definition-invalid` for more than 100 overloads.
  */
@@ -101,11 +107,18 @@ function bySignature(candidates: readonly ElmNode[], call: ElmNode): readonly El
   if (candidates.length < 2) return candidates
   if (candidates.length > MAX_OVERLOADS)
     throw invalidElm(call, `The function ${quoted(textAt(call, 'name') ?? '')} has more than ${MAX_OVERLOADS} overloads.`)
-  const wanted = nodesAt(call, 'signature').map((type) => JSON.stringify(readTypeSpecifier(type)))
+  const signature = nodesAt(call, 'signature').map((type) => readTypeSpecifier(type))
+  const types = signature.length > 0 ? signature : nodesAt(call, 'operand').map(staticType)
+  const wanted = types.map((type) => JSON.stringify(type))
   const exact = candidates.filter((def) =>
     nodesAt(def, 'operand').every((operand, index) => JSON.stringify(operandType(operand)) === wanted[index]),
   )
   return exact.length === 1 ? exact : candidates
+}
+
+/** The type of an expression, if the ELM states it. */
+function staticType(expression: ElmNode): TypeSpecifier | undefined {
+  return resultTypeOf(expression) ?? (typeOf(expression) === 'As' ? statedType(expression, 'as') : undefined)
 }
 
 /** The declared type of an operand. */
@@ -116,10 +129,48 @@ export function operandType(operand: ElmNode): TypeSpecifier | undefined {
   return name === undefined ? undefined : namedType(name)
 }
 
+interface Overload {
+  readonly def: ElmNode
+  readonly body: FunctionBody
+}
+
+/**
+ * Selects the overload that fits the values and has the narrowest types.
+ *
+ * @throws {OperationError} `unprocessable` if none fits, and if the values do not tell which one is meant: null fits every type.
+ */
+function overloadFor(
+  values: readonly Value[],
+  overloads: readonly Overload[],
+  { node, model }: { readonly node: ElmNode; readonly model: TypeModel },
+): Overload {
+  const fitting = overloads.filter(({ def }) => fits(def, values, model))
+  const [first, ...others] = fitting
+  if (first !== undefined && others.length === 0) return first
+  const narrowest = fitting.find((one) => fitting.every((other) => one === other || isNarrower(one.def, other.def, model)))
+  if (narrowest !== undefined) return narrowest
+  const name = quoted(textAt(overloads[0]?.def ?? {}, 'name') ?? '')
+  throw failedEvaluation(
+    first === undefined
+      ? `No function ${name} has operands of the types of these values.`
+      : `Several functions ${name} fit these values, and the ELM does not state which one is called: it has no signatures.`,
+    node,
+  )
+}
+
 /** Whether values have the types that a function declares for its operands. */
 function fits(def: ElmNode, values: readonly Value[], model: TypeModel): boolean {
   return nodesAt(def, 'operand').every((operand, index) => {
     const [type, value] = [operandType(operand), values[index] ?? null]
     return type === undefined || value === null || isOfType(value, type, model)
+  })
+}
+
+/** Whether all operands of a function have the types of those of another, or narrower ones. */
+function isNarrower(def: ElmNode, than: ElmNode, model: TypeModel): boolean {
+  const others = nodesAt(than, 'operand').map(operandType)
+  return nodesAt(def, 'operand').every((operand, index) => {
+    const [type, other] = [operandType(operand), others[index]]
+    return other === undefined || (type !== undefined && isWithin(type, other, model))
   })
 }

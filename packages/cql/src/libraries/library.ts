@@ -97,7 +97,7 @@ export function compileLibrary(elm: unknown, options: LibraryOptions): CqlLibrar
     definition: (name) => compiled(() => definitionOf(library, name, shared)),
     invocable: (name, operands) => {
       const candidates = functionsOf(library.node, name, operands.length)
-      return candidates.length === 0 ? undefined : compiled(() => callOf(library, candidates, operands, shared))
+      return candidates.length === 0 ? undefined : compiled(() => callOf(library, candidates, { operands }, shared))
     },
     callOf: (name) => {
       const [def] = definitionsNamed(library.node, 'statements', name).filter(

@@ -6,6 +6,7 @@ import type { HelperContext } from '../model/fhir-helpers.js'
 import { systemValueOf } from '../model/property.js'
 import { decimalOfText, shortDecimalText } from '../values/decimal.js'
 import { closedInterval, endOf, startOf } from '../values/interval.js'
+import { sizeOf } from '../values/size.js'
 import { DAY, fieldsAt, temporalOf } from '../values/temporal.js'
 import { literalText } from '../values/text.js'
 import { isDecimal, isFhir, isInterval, isList, isTemporal, type FhirElement, type Value } from '../values/value.js'
@@ -34,7 +35,7 @@ export function itemsFor(evaluation: Evaluation, helpers: HelperContext): (popul
     const subjectKey = keyOfSubject(subject)
     const items = isList(value) ? value : [value]
     checkTypes(items, population, helpers.model)
-    return new Map(items.flatMap((item) => (item === null ? [] : [[keyOf(item, subjectKey), item] as const])))
+    return new Map(items.flatMap((item) => (item === null ? [] : [[keyOf(item, subjectKey, evaluation), item] as const])))
   }
 }
 
@@ -50,8 +51,22 @@ export function keyOfSubject(subject: Evaluation['subject']): string {
 }
 
 /** The key of an item: the reference of a resource; for any other item the subject's reference, `#` and the item's text, which is equal for equal items. */
-export function keyOf(item: Value, subjectKey: string): string {
-  return item !== null && isFhir(item) && item.type.kind === 'resource' ? referenceOf(item) : `${subjectKey}#${literalText(plain(item))}`
+export function keyOf(item: Value, subjectKey: string, evaluation: Evaluation): string {
+  if (item !== null && isFhir(item) && item.type.kind === 'resource') return referenceOf(item)
+  spendText(item, evaluation)
+  return `${subjectKey}#${literalText(plain(item))}`
+}
+
+/** Steps of writing an item of a list, or as many characters of a text as cost the same. */
+const STEPS_OF_ITEM = 8
+
+/**
+ * Counts the steps of writing a value as a text. Values share parts, so the text of one with few parts in memory may have no end.
+ *
+ * @throws {OperationError} `unprocessable` for lists and tuples that are nested more than 200 deep.
+ */
+export function spendText(value: Value, { spend }: Evaluation): void {
+  spend(sizeOf(value) * STEPS_OF_ITEM)
 }
 
 /** The normal form of a value, which is the same for equal values: closed intervals, moments in UTC, decimals without trailing zeros. */

@@ -19,7 +19,7 @@ import { literalText } from '../values/text.js'
 import { ucumUnit } from '../values/units.js'
 import { isFhir, isQuantity, type FhirElement, type Value, isList } from '../values/value.js'
 import { compiledCriterion, valueFor, type CompiledCriterion } from './criterion.js'
-import { itemsFor, NO_ITEMS, type Items, keyOf, keyOfSubject, referenceOf, truthOf } from './items.js'
+import { itemsFor, NO_ITEMS, type Items, keyOf, keyOfSubject, referenceOf, spendText, truthOf } from './items.js'
 import type { Prepared } from './prepare.js'
 import { evidenceValues, stratumKey, stratumValueOf } from './values.js'
 import { quoted } from 'fhir-ops/internal/errors'
@@ -267,9 +267,9 @@ function strataOfResources(items: readonly FhirElement[], { basis, place }: Comp
 }
 
 /** The stratum of the items of a list, which are counted items. */
-function strataOfItems(whole: Value, { subject }: Evaluation): StrataOfMembers {
-  const own = keyOfSubject(subject)
-  const keys = new Set((isList(whole) ? whole : []).flatMap((item) => (item === null ? [] : [keyOf(item, own)])))
+function strataOfItems(whole: Value, evaluation: Evaluation): StrataOfMembers {
+  const own = keyOfSubject(evaluation.subject)
+  const keys = new Set((isList(whole) ? whole : []).flatMap((item) => (item === null ? [] : [keyOf(item, own, evaluation)])))
   return new Map([['', { values: undefined, isIn: (member: string) => keys.has(member) }]])
 }
 
@@ -289,7 +289,11 @@ function combinations(
   return criteria.reduce<readonly (readonly StratumValue[])[]>(
     (lists, criterion) => {
       const value = valueFor(criterion, item, evaluation)
-      const values = (isList(value) ? value : [value]).map((one) => strataValue(one, criterion, group))
+      const values = (isList(value) ? value : [value]).map((one) => {
+        spendText(one, evaluation)
+        return strataValue(one, criterion, group)
+      })
+      evaluation.spend(lists.length * values.length)
       return lists.flatMap((list) => values.map((one) => [...list, one]))
     },
     [[]],

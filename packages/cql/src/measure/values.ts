@@ -11,6 +11,7 @@ import { numberOf, shortDecimalText } from '../values/decimal.js'
 import { literalText, plainTextOf } from '../values/text.js'
 import { isCode, isConcept, isFhir, isList, isQuantity, type Code, type FhirElement, type Value } from '../values/value.js'
 import type { CompiledCriterion } from './criterion.js'
+import { spendText } from './items.js'
 
 /** A text that is the same for values with the same codes, whatever their displays, texts and versions (R, Equivalent), and otherwise only for equal ones. */
 export function stratumKey(value: StratumValue): string {
@@ -78,6 +79,7 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 /** The supporting evidence that a subject is in a population, as extensions `value` of `cqf-supportingEvidence`. */
 export function evidenceValues({ ofSubject, ofItem }: CompiledCriterion, evaluation: Evaluation, model: TypeModel): readonly Extension[] {
   const value = ofSubject === undefined ? (ofItem?.(evaluation, evaluation.subject) ?? null) : ofSubject(evaluation)
+  spendText(value, evaluation)
   return toParameterEntries('value', value, model).map(extensionOf)
 }
 
