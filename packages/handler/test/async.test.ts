@@ -204,6 +204,7 @@ describe('its state', () => {
 
   it('is forgotten a day after the answer, by a clock that does not jump', async () => {
     vi.useFakeTimers({ toFake: ['performance'] })
+    const before = time
     try {
       const reply = await begun()
       await finished(reply)
@@ -214,6 +215,7 @@ describe('its state', () => {
       vi.advanceTimersByTime(1)
       expect((await poll(reply)).status).toBe(404)
     } finally {
+      time = before
       vi.useRealTimers()
     }
   })

@@ -315,19 +315,19 @@ describe('stored bots', () => {
 
   it('of another project do not exist for the caller', async () => {
     await putBot('theirs', { project: 'p1', identifier: [{ system: 'urn:x', value: 'theirs' }] })
-    const token = await tokenFor('p2')
+    const token = await tokenFor('p4')
     const authorization = `Bearer ${token}`
     const statuses = [
       (await run('/Bot/theirs/$execute', { token })).status,
       (await run('/Bot/theirs', { token })).status,
-      (await putBot('theirs', { project: 'p2' }, token)).status,
+      (await putBot('theirs', { project: 'p4' }, token)).status,
       (await send(fhir('/Bot/theirs'), { method: 'DELETE', headers: { authorization } })).status,
       (await putBot('mine', { project: 'p1' }, token)).status,
-      (await putBot('mine', { project: 'p2' }, token)).status,
+      (await putBot('mine', { project: 'p4' }, token)).status,
     ]
     expect(statuses).toEqual([404, 404, 404, 204, 403, 201])
     const found = await run('/Bot?_summary=false', { token })
-    expect((at(found.json, 'entry') as unknown[]).map((entry) => at(entry, 'resource', 'project'))).toEqual(['p2', 'p2'])
+    expect((at(found.json, 'entry') as unknown[]).map((entry) => at(entry, 'resource', 'project'))).toEqual(['p4'])
     expect((await run('/Bot/theirs')).status).toBe(200)
   })
 })

@@ -88,7 +88,8 @@ const versionOf = (name: string): string =>
   String(JSON.parse(readFileSync(new URL(`../node_modules/${name}/package.json`, import.meta.url), 'utf8')).version)
 const tokenOf = async (): Promise<string> => (await running.sessions.create({ user: USER, scopes: FULL_SCOPES })).token
 
-describe('clients that others have written, as they are', () => {
+// The page lists the calls in this order, and some need what others have stored.
+describe('clients that others have written, as they are', { shuffle: false }, () => {
   describe('Medplum', () => {
     const name = '@medplum/core'
     let client: MedplumClient

@@ -39,7 +39,8 @@ describe('content', () => {
 
   it('is read whatever else the URL has, unless the caller wants it refused', async () => {
     const strict = { prefer: 'handling=strict' }
-    for (const path of ['/Patient/p1', '/Patient/p1/_history/1']) {
+    await put('/Patient/p2', { resourceType: 'Patient', id: 'p2' })
+    for (const path of ['/Patient/p2', '/Patient/p2/_history/1']) {
       expect((await get(`${path}?nonsense=1&_format=json`)).status).toBe(200)
       expect((await get(`${path}?_pretty=true&_format=json`, strict)).status).toBe(200)
       const refused = await get(`${path}?nonsense=1&_format=json`, strict)

@@ -87,16 +87,17 @@ describe('the definitions that engines use', () => {
   })
 
   it('are hidden by what is stored under their id, and cannot be changed', async () => {
+    const url = 'http://hl7.org/fhir/ValueSet/link-type'
     const before = await total('/ValueSet?_summary=count')
     const patch = { method: 'PATCH', body: '[]', headers: { 'content-type': 'application/json-patch+json' } }
-    expect((await askFhir(running, '/ValueSet/administrative-gender', patch)).status).toBe(422)
-    const refusal = await askFhir(running, '/ValueSet/administrative-gender', { method: 'DELETE' })
+    expect((await askFhir(running, '/ValueSet/link-type', patch)).status).toBe(422)
+    const refusal = await askFhir(running, '/ValueSet/link-type', { method: 'DELETE' })
     expect([refusal.status, at(refusal.json, 'issue', 0, 'code')]).toEqual([422, 'not-supported'])
-    expect((await put('ValueSet', 'administrative-gender', { url: 'http://a.example/own', status: 'draft' })).status).toBe(201)
-    expect(at((await get('/ValueSet/administrative-gender')).json, 'url')).toBe('http://a.example/own')
-    expect([await total('/ValueSet?_summary=count'), await total(`/ValueSet?url=${GENDER}`)]).toEqual([before, 0])
-    await askFhir(running, '/ValueSet/administrative-gender', { method: 'DELETE' })
-    expect(at((await get('/ValueSet/administrative-gender')).json, 'url')).toBe(GENDER)
+    expect((await put('ValueSet', 'link-type', { url: 'http://a.example/own', status: 'draft' })).status).toBe(201)
+    expect(at((await get('/ValueSet/link-type')).json, 'url')).toBe('http://a.example/own')
+    expect([await total('/ValueSet?_summary=count'), await total(`/ValueSet?url=${url}`)]).toEqual([before, 0])
+    await askFhir(running, '/ValueSet/link-type', { method: 'DELETE' })
+    expect(at((await get('/ValueSet/link-type')).json, 'url')).toBe(url)
   })
 
   it('are shown to those only whose scopes cover them', async () => {

@@ -124,6 +124,10 @@ function ask(token: string, path: string, { method = 'GET', body, headers }: Ask
   return send(`${server.base}/fhir/R4/${path}`, { method, headers: { ...fhirHeaders(token), ...headers }, ...text })
 }
 
+/** What a test stores is not there for the others. */
+const remove = async ({ json }: Reply): Promise<void> =>
+  void (await server.storage.write([{ op: 'delete', type: 'Observation', id: String(at(json, 'id')) }]))
+
 const idsIn = ({ json }: Reply): unknown[] =>
   ((at(json, 'entry') as object[] | undefined) ?? []).map((entry) => at(entry, 'resource', 'id'))
 /** What a reply says, apart from generated ids and the id that was asked for. */
@@ -210,7 +214,9 @@ describe('patient scopes', () => {
   it.each(['POST', 'PUT'])('%s cannot store what belongs to another', async (method) => {
     const path = method === 'POST' ? 'Observation' : 'Observation/mine'
     expect((await ask(token, path, { method, body: observation('mine', 'other') })).status).toBe(403)
-    expect((await ask(token, path, { method, body: observation('mine', 'me') })).status).toBe(method === 'POST' ? 201 : 200)
+    const stored = await ask(token, path, { method, body: observation('mine', 'me') })
+    expect(stored.status).toBe(method === 'POST' ? 201 : 200)
+    if (method === 'POST') await remove(stored)
   })
 
   it('a transaction cannot store what belongs to another', async () => {
@@ -298,6 +304,7 @@ describe('scopes with a query', () => {
       ask(token, 'Observation/mine', { method: 'PUT', body: observation('mine', 'me', 'social-history') }),
     ])
     expect(stored.map(({ status }) => status)).toEqual([201, 403, 403, 404])
+    if (stored[0] !== undefined) await remove(stored[0])
   })
 })
 
