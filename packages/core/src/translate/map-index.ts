@@ -14,8 +14,8 @@ import {
 } from '../terminology/index.js'
 import { finished, sharedWork, type Work } from '../work/index.js'
 
-/** A ConceptMap indexed for lookups by code. */
-export interface MapIndex {
+/** What a ConceptMap states of itself. */
+export interface MapHead {
   readonly url: string | undefined
   readonly version: string | undefined
   /** `url|version`; `undefined` without a url. */
@@ -24,6 +24,10 @@ export interface MapIndex {
   readonly source: string | undefined
   /** Canonical of the value set that the map translates into. */
   readonly target: string | undefined
+}
+
+/** A ConceptMap indexed for lookups by code. */
+export interface MapIndex extends MapHead {
   readonly groups: readonly GroupIndex[]
   /** FHIRPath of the first element that does not have the shape of R4; `translate` refuses such a map. */
   readonly malformed: string | undefined
@@ -78,31 +82,40 @@ export function mapIndex(ctx: OperationContext, definition: Definition): Promise
 }
 
 function* indexOf(map: JsonObject): Work<MapIndex> {
-  const url = stringAt(map, 'url')
-  const version = stringAt(map, 'version')
   const groups: GroupIndex[] = []
   for (const [i, group] of objectsAt(map, 'group').entries())
     groups.push({ path: `ConceptMap.group[${i}]`, ...groupIndex(group, yield* elementsBySource(group)) })
+  return { ...mapHead(map), groups, malformed: yield* malformedPlace(map) }
+}
+
+/** Reads what a map states of itself, which takes no list of mappings. */
+export function mapHead(map: JsonObject): MapHead {
+  const url = stringAt(map, 'url')
+  const version = stringAt(map, 'version')
   return {
     url,
     version,
     canonical: url === undefined ? undefined : formatCanonical(url, version),
     source: stringAt(map, 'sourceCanonical') ?? stringAt(map, 'sourceUri'),
     target: stringAt(map, 'targetCanonical') ?? stringAt(map, 'targetUri'),
-    groups,
-    malformed: yield* malformedPlace(map),
   }
 }
 
 function groupIndex(group: JsonObject, elements: Elements): Omit<GroupIndex, 'path'> {
-  const [source, target] = [stringAt(group, 'source'), stringAt(group, 'target')]
-  const [sourceVersion, targetVersion] = [stringAt(group, 'sourceVersion'), stringAt(group, 'targetVersion')]
+  const [source, sourceVersion] = systemOf(group, 'source')
+  const [target, targetVersion] = systemOf(group, 'target')
   return {
     elements: elements.codes.texts.length,
     forward: { from: source, fromVersion: sourceVersion, to: target, toVersion: targetVersion, ...forward(elements) },
     backward: { from: target, fromVersion: targetVersion, to: source, toVersion: sourceVersion, ...backward(elements) },
     unmapped: objectAt(group, 'unmapped'),
   }
+}
+
+/** Reads a system of a group and its version, which R5 writes after the url: `url|version`. */
+function systemOf(group: JsonObject, side: 'source' | 'target'): readonly [url: string | undefined, version: string | undefined] {
+  const [url, version] = stringAt(group, side)?.split('|') ?? []
+  return [url, stringAt(group, `${side}Version`) ?? (version || undefined)]
 }
 
 type Lookups = Pick<Direction, 'build' | 'find' | 'codes'>

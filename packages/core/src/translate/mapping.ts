@@ -74,9 +74,9 @@ function fact(element: string, system: string | undefined, value: string): strin
   return JSON.stringify([element, system, value])
 }
 
-/** How a group handles a code of its source system that it does not map. `concept` overrides the code to translate. */
+/** How a group handles a code of its source system that it does not map. `target` may lack a code: that of the code to translate. */
 export type UnmappedRule =
-  | { readonly mode: 'provided' | 'fixed'; readonly concept: Coding }
+  | { readonly mode: 'provided' | 'fixed'; readonly target: { readonly code?: string; readonly display?: unknown } }
   | { readonly mode: 'other-map'; readonly url: string }
 
 /**
@@ -89,14 +89,10 @@ export function unmappedRule(unmapped: JsonObject, map: MapIndex): UnmappedRule 
   const mode = stringAt(unmapped, 'mode')
   const code = stringAt(unmapped, 'code')
   const url = stringAt(unmapped, 'url')
-  if (mode === 'provided') return { mode, concept: {} }
-  if (mode === 'fixed' && code !== undefined) return { mode, concept: fixedConcept(code, stringAt(unmapped, 'display')) }
+  if (mode === 'provided') return { mode, target: {} }
+  if (mode === 'fixed' && code !== undefined) return { mode, target: { code, display: unmapped['display'] } }
   if (mode === 'other-map' && url !== undefined) return { mode, url }
   throw new OperationError('definition-invalid', `ConceptMap ${quoted(map.canonical ?? '')} has an 'unmapped' that cannot be followed.`, {
     expression: ['ConceptMap.group.unmapped'],
   })
-}
-
-function fixedConcept(code: string, display: string | undefined): Coding {
-  return { code, ...(display !== undefined && { display }) }
 }

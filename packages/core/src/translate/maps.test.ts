@@ -10,6 +10,8 @@ import { translate } from './translate.js'
 const URL = 'http://example.org/ConceptMap/'
 const FROM = 'http://example.org/ValueSet/from'
 const TO = 'http://example.org/ValueSet/to'
+/** A value set that maps lead from in one version each. */
+const MOVED = 'http://example.org/ValueSet/moved'
 const coding = { system: 'http://example.org/one', code: 'a' }
 
 /** A map that translates `a` to `target`. */
@@ -30,6 +32,8 @@ const stored = [
   map('draft', { id: 'a', url: `${URL}a`, status: 'draft', sourceCanonical: `${FROM}|4`, targetCanonical: `${TO}/other` }),
   map('gone', { id: 'r', url: `${URL}r`, version: '1', status: 'retired', sourceCanonical: FROM }),
   map('nameless', { id: 'nameless' }),
+  map('from first', { id: 'm1', url: `${URL}m`, version: '1', sourceCanonical: `${MOVED}|1` }),
+  map('from second', { id: 'm2', url: `${URL}m`, version: '2', sourceCanonical: `${MOVED}|2` }),
 ]
 const ctx: OperationContext = createContext({ storage: memoryStorage(stored) })
 
@@ -61,6 +65,8 @@ describe('which map is used', () => {
     ['every map from a value set, by canonical, one version each', { source: FROM }, ['draft', 'new']],
     ['only those of the version of the value set, where both say one', { source: `${FROM}|5` }, ['new']],
     ['every map between two value sets', { source: FROM, target: TO }, ['new']],
+    ['the newest version that leads from the version of the value set', { source: `${MOVED}|1` }, ['from first']],
+    ['the newest version of all where the value set has none', { source: MOVED }, ['from second']],
     [
       'in reverse, every map into a value set',
       { source: `${TO}/other`, reverse: true, coding: { system: 'http://example.org/two', code: 'draft' } },
@@ -77,6 +83,16 @@ describe('which map is used', () => {
       'all maps that came along, when nothing else names one',
       { resources: [map('2', { url: `${URL}2` }), map('1', { url: `${URL}1` })] },
       ['1', '2'],
+    ],
+    [
+      'maps that came along without a url',
+      { resources: [map('1', { url: `${URL}1` }), map('nameless', {}), map('nameless too', {})] },
+      ['nameless', 'nameless too', '1'],
+    ],
+    [
+      'a version of those that came along',
+      { mapVersion: '2', resources: [map('1', { version: '1' }), map('2', { version: '2' }), map('3', { url: `${URL}3`, version: '2' })] },
+      ['2', '3'],
     ],
     ['id, url, version, source and target together', { mapId: 'b1', url: `${URL}b`, mapVersion: '1.9', source: FROM, target: TO }, ['old']],
   ])('%s', async (_name, input, expected) => {

@@ -1,9 +1,9 @@
-import { canonicalOf, definitionOf, formatCanonical, newestOf, type Definition } from '../content/index.js'
+import { canonicalOf, definitionOf, formatCanonical, headOf, newestOf, type Definition } from '../content/index.js'
 import { createPace, type OperationContext } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import { isObject, stringAt, type JsonObject } from '../json/index.js'
 import { createMarks, implicitDefinition, refuseUnopened, type Marks } from '../terminology/index.js'
-import { mapIndex, type MapIndex } from './map-index.js'
+import { mapHead, mapIndex, type MapHead, type MapIndex } from './map-index.js'
 import type { TranslateOptions } from './input.js'
 
 /**
@@ -81,18 +81,17 @@ async function storedMap(ctx: OperationContext, id: string): Promise<Definition>
 }
 
 function inlineMap(conceptMap: object): Definition {
-  if (!isObject(conceptMap) || stringAt(conceptMap, 'resourceType') !== 'ConceptMap') {
+  if (!isMap(conceptMap)) {
     throw new OperationError('parameter-value', "Parameter 'conceptMap' must be a ConceptMap.", { expression: ['conceptMap'] })
   }
   return { type: 'ConceptMap', url: '', status: 'unknown', resource: conceptMap }
 }
 
 async function searchedMaps(ctx: OperationContext, input: TranslateOptions): Promise<readonly MapIndex[]> {
-  const definitions =
-    input.source === undefined ? requestMaps((input.resources ?? []).filter(isObject)) : await mapsFrom(ctx, input, input.source)
-  const current = await indexesOf(ctx, currentVersions(definitions, input.mapVersion))
-  const found = current.filter((index) => contradiction(index, input) === undefined)
-  if (found.length > 0) return found
+  const definitions = input.source === undefined ? requestMaps(input) : await mapsFrom(ctx, input, input.source)
+  const fitting = definitions.filter((definition) => contradiction(mapHead(headOf(definition)), input) === undefined)
+  const found = currentVersions(fitting, input.mapVersion)
+  if (found.length > 0) return indexesOf(ctx, found)
   if (input.source === undefined && definitions.length === 0) {
     throw new OperationError('parameter-required', "A ConceptMap must be identified: by its id, or by 'url' or 'source'.", {
       expression: ['url'],
@@ -115,19 +114,23 @@ function mapsFrom(ctx: OperationContext, { reverse }: TranslateOptions, source: 
   return ctx.content.find('ConceptMap', reverse === true ? 'target' : 'source', canonicalOf(source).url)
 }
 
-function requestMaps(resources: readonly JsonObject[]): readonly Definition[] {
-  return resources.flatMap((resource) => definitionOf(resource) ?? []).filter((definition) => definition.type === 'ConceptMap')
+function requestMaps({ resources = [] }: TranslateOptions): readonly Definition[] {
+  return resources.filter(isMap).map((map) => definitionOf(map) ?? inlineMap(map))
 }
 
-/** Returns one version of each map, ordered by url: the requested version, otherwise the newest that is not retired. */
+function isMap(resource: unknown): resource is JsonObject {
+  return isObject(resource) && resource['resourceType'] === 'ConceptMap'
+}
+
+/** Returns one version of each map, ordered by url: where none was requested, the newest that is not retired. */
 function currentVersions(definitions: readonly Definition[], version: string | undefined): readonly Definition[] {
-  const eligible = definitions.filter((one) => (version === undefined ? one.status !== 'retired' : one.version === version))
-  const newest = Array.from(Map.groupBy(eligible, ({ url }) => url).values(), (versions) => newestOf(versions) ?? [])
-  return newest.flat().sort((a, b) => (a.url < b.url ? -1 : 1))
+  const eligible = definitions.filter(({ status }) => version !== undefined || status !== 'retired')
+  const newest = Array.from(Map.groupBy(eligible, (one) => one.url || one).values(), (versions) => newestOf(versions) ?? [])
+  return newest.flat().sort((a, b) => (a.url < b.url ? -1 : Number(a.url > b.url)))
 }
 
 /** Returns the name of the first input that contradicts the map. */
-function contradiction(map: MapIndex, input: TranslateOptions): string | undefined {
+function contradiction(map: MapHead, input: TranslateOptions): string | undefined {
   const [source, target] = input.reverse === true ? [map.target, map.source] : [map.source, map.target]
   if (!agree(input.url, map.canonical)) return 'url'
   if (input.mapVersion !== undefined && input.mapVersion !== map.version) return 'conceptMapVersion'
@@ -137,7 +140,7 @@ function contradiction(map: MapIndex, input: TranslateOptions): string | undefin
 }
 
 /** An id in the path and an inline map given together must be versions of the same map. */
-function sameMap({ mapId, conceptMap }: TranslateOptions, map: MapIndex): boolean {
+function sameMap({ mapId, conceptMap }: TranslateOptions, map: MapHead): boolean {
   return mapId === undefined || !isObject(conceptMap) || stringAt(conceptMap, 'url') === map.url
 }
 

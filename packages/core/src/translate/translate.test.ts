@@ -92,6 +92,27 @@ describe('translate', () => {
     expect((await translate(ctx, { url: MAP, coding: a })).matches[0]?.concept).toEqual({ system: TWO, version: '7', code: 'old' })
   })
 
+  test("reads a version after the url of a group's systems, as R5 writes them, where the group states none beside it", async () => {
+    const ctx = context(
+      map({
+        group: [
+          group(`${ONE}|1`, `${TWO}|7`, { a: ['old'] }),
+          group(`${ONE}|1`, `${TWO}|7`, { a: ['new'] }, { sourceVersion: '2', targetVersion: '8' }),
+          group(`${ONE}#part`, `${TWO}|`, { a: ['other'] }, { unmapped: { mode: 'provided' } }),
+        ],
+      }),
+    )
+    const found = async (input: TranslateInput) => (await translate(ctx, { url: MAP, ...input })).matches.map(({ concept }) => concept)
+    const [old, current] = [
+      { system: TWO, version: '7', code: 'old' },
+      { system: TWO, version: '8', code: 'new' },
+    ]
+    expect(await found({ coding: a })).toEqual([old, current])
+    expect(await found({ coding: { ...a, version: '1' } })).toEqual([old])
+    expect(await found({ coding: { system: `${ONE}#part`, code: 'b' }, targetSystem: TWO })).toEqual([{ system: TWO, code: 'b' }])
+    expect(await found({ coding: { system: TWO, code: 'new' }, reverse: true })).toEqual([{ system: ONE, version: '2', code: 'a' }])
+  })
+
   test.each([
     ['an edition', 'http://snomed.info/sct/45991000052106', 'http://snomed.info/sct/45991000052106/version/20250101', 1],
     ['a version of an edition', 'http://snomed.info/sct/45991000052106/version/20250101', 'http://snomed.info/sct/45991000052106', 1],

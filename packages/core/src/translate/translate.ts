@@ -91,13 +91,12 @@ async function walkMap(walk: Walk, map: MapIndex, { codes, depth }: Visit): Prom
   const ofSystem = bySystem(unseen(walk, map, codes))
   for (const group of map.groups) {
     const direction = reverse ? group.backward : group.forward
-    const asked: AskedGroup = { map, group, direction }
     const isPassed = targetSystem !== undefined && direction.to !== targetSystem
+    const asked = { map, group, direction, isPassed }
     if (isPassed) walk.ctx.explain?.step(passedGroupStep(asked, 'other-target'))
     // The other map may translate into the requested system.
     if (isPassed && (reverse || group.unmapped?.['mode'] !== 'other-map')) continue
-    const known = ofSystem(direction.from)
-    const rest = isPassed ? await unmappedIn(walk, direction, known) : await walkGroup(walk, asked, known)
+    const rest = await walkGroup(walk, asked, ofSystem(direction.from))
     if (!reverse && rest.length > 0) await walkUnmapped(walk, asked, { codes: rest, depth })
   }
 }
@@ -113,10 +112,15 @@ function bySystem(codes: readonly SourceCode[]): (system: string | undefined) =>
   return (system) => (system === undefined ? codes : (groups.get(system) ?? []))
 }
 
+/** A group. It has no matches where it translates into another system than the requested one. */
+interface WalkedGroup extends AskedGroup {
+  readonly isPassed: boolean
+}
+
 /** Adds the matches of a group. @returns The codes that it does not map. */
-async function walkGroup(walk: Walk, group: AskedGroup, codes: readonly SourceCode[]): Promise<readonly SourceCode[]> {
-  const { map, direction } = group
-  const { explain } = walk.ctx
+async function walkGroup(walk: Walk, group: WalkedGroup, codes: readonly SourceCode[]): Promise<readonly SourceCode[]> {
+  const { map, direction, isPassed } = group
+  const explain = isPassed ? undefined : walk.ctx.explain
   const asked = codes.filter((code) => fitsVersion(code, direction))
   if (explain !== undefined) explainPassedCodes(explain, group, { codes, asked })
   if (asked.length > 0 && direction.build !== undefined) await walk.pace.run(direction.build())
@@ -127,22 +131,12 @@ async function walkGroup(walk: Walk, group: AskedGroup, codes: readonly SourceCo
     const found = direction.find(code.code)
     const mappings = found.filter(({ target }) => applies(walk, target))
     if (explain !== undefined) await explainGroup(explain, walk.pace, { ...group, code, found, applied: mappings })
-    for (const mapping of mappings) {
+    for (const mapping of isPassed ? [] : mappings) {
       walk.matches.push(mappingMatch(map, code, { mapping, direction, reverse: walk.input.reverse === true }))
       const wait = walk.pace.step()
       if (wait !== undefined) await wait
     }
     if (mappings.length === 0) rest.push(code)
-  }
-  return rest
-}
-
-/** Returns the codes that a group does not map, for a group whose mappings are not requested. */
-async function unmappedIn(walk: Walk, direction: Direction, codes: readonly SourceCode[]): Promise<readonly SourceCode[]> {
-  const rest: SourceCode[] = []
-  for (const code of codes) {
-    await walk.pace.step()
-    if (fitsVersion(code, direction) && !direction.find(code.code).some(({ target }) => applies(walk, target))) rest.push(code)
   }
   return rest
 }
@@ -166,16 +160,14 @@ function applies({ input, facts }: Walk, target: Mapping['target']): boolean {
 /** Handles codes that a group does not map, by its `unmapped`. */
 async function walkUnmapped(walk: Walk, asked: AskedGroup, { codes, depth }: Visit): Promise<void> {
   const { map, group } = asked
-  const { from: system, to, toVersion } = group.forward
-  const known = codes.filter((code) => code.system === system)
+  const known = codes.filter(({ system }) => system === group.forward.from)
   if (group.unmapped === undefined || known.length === 0) return
   const rule = unmappedRule(group.unmapped, map)
   for (const code of known) walk.ctx.explain?.step(unmappedStep(asked, { code, rule }))
   if (rule.mode !== 'other-map') {
     for (const from of known) {
-      const version = toVersion === undefined ? {} : { version: toVersion }
-      const concept = { ...(to !== undefined && { system: to, ...version }), code: from.code, ...rule.concept }
-      walk.matches.push({ concept, from, products: [], ...(map.canonical !== undefined && { map: map.canonical }) })
+      const mapping = { element: {}, target: { code: from.code, ...rule.target } }
+      walk.matches.push(mappingMatch(map, from, { mapping, direction: group.forward, reverse: false }))
     }
     return
   }

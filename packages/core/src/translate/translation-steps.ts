@@ -106,7 +106,7 @@ export function unmappedStep(
 ): ExplanationStep {
   const does = {
     provided: 'keeps the code',
-    fixed: `gives ${quoted(rule.mode === 'other-map' ? '' : (rule.concept.code ?? ''))}`,
+    fixed: `gives ${quoted(rule.mode === 'other-map' ? '' : (rule.target.code ?? ''))}`,
     'other-map': `asks the map ${quoted(rule.mode === 'other-map' ? rule.url : '')}`,
   } as const
   return {
