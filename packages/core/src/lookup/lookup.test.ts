@@ -51,6 +51,18 @@ describe('a lookup', () => {
     expect((await lookup(ctx, { system, version: '1.0.0', code: 'cat', rules: allowed })).version).toBe('1.0.0')
   })
 
+  it('keeps the display among the designations where a text in another language is shown instead, of a code system without language, too', async () => {
+    const plain = codeSystem('plain', [{ code: 'cat', display: 'Cat', designation: [{ language: 'de', value: 'Katze' }] }], {
+      language: undefined,
+    })
+    const texts = async (displayLanguage: string): Promise<readonly (string | undefined)[]> => {
+      const found = await lookup(contextOf(plain), { system: cs('plain'), code: 'cat', displayLanguage })
+      return [found.display, ...found.designations.map(({ value }) => value)]
+    }
+    expect(await texts('de')).toEqual(['Katze', 'Cat', 'Katze'])
+    expect(await texts('en')).toEqual(['Cat', 'Katze'])
+  })
+
   it('gives all designations, and those of a supplement when it is used', async () => {
     const texts = async (useSupplement: readonly string[]): Promise<readonly string[]> =>
       (await lookup(ctx, { system, code: 'cat', useSupplement })).designations.map(({ value, supplement }) =>

@@ -115,7 +115,7 @@ async function lookedUp(ctx: OperationContext, input: LookupInput): Promise<Look
     ...(shown !== undefined && { display: shown.value }),
     ...(definition !== undefined && { definition }),
     abstract: provider.status(concept).abstract,
-    designations: inOrder(texts.filter(isDesignation).filter(inAskedLanguages(input.properties ?? [])), shown),
+    designations: inOrder(texts.filter((text) => isDesignation(text, shown)).filter(inAskedLanguages(input.properties ?? [])), shown),
     properties: await conceptProperties(scope.pace, { provider, concept, asked: input.properties ?? [] }),
     supplements: provider.supplements,
   }
@@ -140,10 +140,10 @@ function explainText(explain: Explain, input: LookupInput, { languages, shown }:
   if (shown !== undefined) explain.step(shownTextStep(shown, languages))
 }
 
-/** The display itself is also a designation when its language is known. Names that are no longer in use are excluded. */
-function isDesignation({ main, language, minor, outdated }: ConceptText): boolean {
-  if (minor === true && outdated !== undefined) return false
-  return !main || language !== undefined
+/** The display itself is also a designation when its language is known or another text is shown. Names that are no longer in use are excluded. */
+function isDesignation(text: ConceptText, shown: ConceptText | undefined): boolean {
+  if (text.minor === true && text.outdated !== undefined) return false
+  return !text.main || text.language !== undefined || text !== shown
 }
 
 const OF_LANGUAGE = 'lang.'
@@ -259,7 +259,7 @@ export interface LookupResult extends Explained {
   readonly definition?: string
   /** True for a concept that only groups others. */
   readonly abstract: boolean
-  /** Designations; the code system's display is among them when it has a language. */
+  /** Designations; the code system's display is among them when it has a language, or when another text is the `display`. */
   readonly designations: readonly ConceptText[]
   /** `inactive` first, then `parent`, `child` and the others as the code system lists them. */
   readonly properties: readonly LookupProperty[]
