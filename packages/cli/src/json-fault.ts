@@ -16,7 +16,7 @@ const MAX_SHOWN = 40
 /** Returns the first syntax error of a text; `undefined` if it is JSON. @param firstLine Line of the file in which the text begins. */
 export function faultIn(text: string, firstLine = 1): JsonFault | undefined {
   if (isJson(text)) return undefined
-  const problem = finished(firstProblem(text))
+  const problem = firstProblem(finished(readJsonSource(text)))
   if (problem === undefined) return undefined
   const { line, column } = placeIn(text, problem.offset)
   return { line: line + firstLine - 1, column, text: otherContent(text, problem.offset) ?? unexpected(problem.token) }

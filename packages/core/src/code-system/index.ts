@@ -246,7 +246,7 @@ export interface ConceptIndex {
   /** As `buildInactive`, for `values`. */
   buildValues?(property: string): Work<unknown>
   /** As `buildInactive`, for `withWord`. */
-  buildTexts(): Work<unknown>
+  buildTexts?(): Work<unknown>
   withWord(word: FilterWord): Bitmap
   /** Returns the words of texts with this beginning, folded; a word may occur more than once. */
   words(start: string): Iterable<string>

@@ -79,7 +79,8 @@ async function matchingSegments(
 ): Promise<readonly Segment[]> {
   const found: Segment[] = []
   for (const segment of segments) {
-    await pace.run(listable(segment.provider).buildTexts())
+    const build = listable(segment.provider).buildTexts?.()
+    if (build !== undefined) await pace.run(build)
     found.push(await matching(pace, segment, filter))
   }
   if (tolerateTypo !== true || found.some(({ codes }) => codes.count() > 0)) return found

@@ -58,7 +58,8 @@ async function segmentOf(resource: JsonObject): Promise<Segment> {
   const { segments } = finished(membersOf(scope, await makePlan(scope, definedValueSet(ctx.cache, definition))))
   const [segment] = segments
   if (segment === undefined) throw new TypeError('The system has no codes.')
-  finished(listable(segment.provider).buildTexts())
+  const build = listable(segment.provider).buildTexts?.()
+  if (build !== undefined) finished(build)
   return segment
 }
 

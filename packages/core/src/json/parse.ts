@@ -45,7 +45,8 @@ function* container(reading: Reading, start: number): Work<Found> {
     const end = endOfRun(text, at + 1, at + piece)
     if (end === undefined) {
       const member = made.memberAt(text, afterSpace(text, at + 1))
-      const found = yield* longValue(reading, member.value)
+      const isOpen = reading.depth < DEEPEST && isOpening(text.charCodeAt(member.value))
+      const found = isOpen ? yield* container({ ...reading, depth: reading.depth + 1 }, member.value) : wholeValue(text, member.value)
       made.add(member.name, found.value)
       at = afterSpace(text, found.end)
     } else {
@@ -114,9 +115,7 @@ function newObject(): GrowingContainer {
   }
 }
 
-function* longValue(reading: Reading, at: number): Work<Found> {
-  const { text, depth } = reading
-  if (depth < DEEPEST && isOpening(text.charCodeAt(at))) return yield* container({ ...reading, depth: depth + 1 }, at)
+function wholeValue(text: string, at: number): Found {
   const end = memberEnd(text, at, text.length) ?? text.length
   return { value: parsed(text.slice(at, end)), end }
 }

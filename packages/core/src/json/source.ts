@@ -255,11 +255,7 @@ function pathOf({ frame, key }: Building): readonly (string | number)[] {
 }
 
 /** The first violation of the JSON grammar in a text, whether or not it could be repaired; `undefined` for valid JSON. */
-export function* firstProblem(text: string): Work<JsonProblem | undefined> {
-  const {
-    fault,
-    repairs: [repair],
-  } = yield* readJsonSource(text)
+export function firstProblem({ fault, repairs: [repair] }: Pick<JsonSource, 'fault' | 'repairs'>): JsonProblem | undefined {
   // A repaired problem may be the cause of a later fault.
   return fault === undefined || (repair !== undefined && repair.offset < fault.offset) ? repair : fault
 }

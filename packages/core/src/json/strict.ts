@@ -3,7 +3,7 @@ import type { Work } from '../work/index.js'
 import { isObject, type JsonObject } from './narrow.js'
 import { parseInPieces } from './parse.js'
 import { measureJson } from './scan.js'
-import { firstProblem, placeIn } from './source.js'
+import { firstProblem, placeIn, readJsonSource } from './source.js'
 
 /** Options of `readStrictJson`. */
 export interface StrictJsonOptions {
@@ -85,7 +85,7 @@ function otherContent(text: string): string | undefined {
 
 /** Position of the fault for a message, without an excerpt of the text. */
 function* faultPlace(text: string, places: boolean): Work<string> {
-  const problem = places && text.length <= SEARCHED_TEXT ? yield* firstProblem(text) : undefined
+  const problem = places && text.length <= SEARCHED_TEXT ? firstProblem(yield* readJsonSource(text)) : undefined
   if (problem === undefined) return ''
   const { line, column } = placeIn(text, problem.offset)
   return `: line ${line}, column ${column}`

@@ -159,13 +159,12 @@ export function linksOf(tables: Tables, { from, param, to }: Reference): Links |
   return targets && tables.get(from)?.param(param)?.links({ system: to, targets })
 }
 
-/** As `followed`, for an alternative; its entries take long to find unless an index has them, and are kept. */
-function* followedOrScanned(tables: Tables, type: string, where: Condition): Work<void> {
-  if (where.kind !== 'entry') return yield* followed(tables, { type, where })
+/** Finds the entries of an alternative, which takes long unless an index has them, and are kept. Returns true if it took long. */
+function scanned(tables: Tables, type: string, where: EntryTest): boolean {
   const table = tables.get(type)
-  if (table === undefined || isLookup(where)) return
+  if (table === undefined || isLookup(where)) return false
   entryRows(table, where)
-  yield
+  return true
 }
 
 /** Brings what a condition needs up to date, in steps, so that `matchingRows` does not have to: the links that it follows, and its alternatives. */
@@ -175,7 +174,10 @@ export function* followed(tables: Tables, { type, where }: Pick<SearchQuery, 'ty
       for (const part of where.conditions) yield* followed(tables, { type, where: part })
       return
     case 'or':
-      for (const part of where.conditions) yield* followedOrScanned(tables, type, part)
+      for (const part of where.conditions) {
+        if (part.kind !== 'entry') yield* followed(tables, { type, where: part })
+        else if (scanned(tables, type, part)) yield
+      }
       return
     case 'not':
       return yield* followed(tables, { type, where: where.condition })

@@ -46,7 +46,7 @@ export function createRowOrder<Place>(ordering: Ordering<Place>): RowOrder<Place
   let building: (() => Work<void>) | undefined
   const isReady = (): boolean => size() - upTo <= RUN
   function* build(): Work<void> {
-    const runs = [sorted, apart]
+    let runs = [sorted, apart]
     const end = size()
     const places: Place[] = []
     const once = { ...ordering, placeOf: (row: number): Place => (places[row] ??= ordering.placeOf(row)) }
@@ -54,7 +54,12 @@ export function createRowOrder<Place>(ordering: Ordering<Place>): RowOrder<Place
       runs.push(sortedRun(once, from, Math.min(from + RUN, end)))
       yield
     }
-    sorted = yield* mergedRuns(once, runs)
+    while (runs.length > 1) {
+      const longer: Uint32Array[] = []
+      for (let at = 0; at < runs.length; at += 2) longer.push(yield* mergedPair(once, runs[at] ?? NO_ROWS, runs[at + 1] ?? NO_ROWS))
+      runs = longer
+    }
+    sorted = runs[0] ?? NO_ROWS
     apart = NO_ROWS
     upTo = end
     building = undefined
@@ -120,15 +125,6 @@ function sortedRun<Place>({ placeOf, compare }: Ordering<Place>, from: number, t
     placed.sort((a, b) => compare(a.place, b.place)),
     ({ row }) => row,
   )
-}
-
-/** Merges sorted runs in pairs until one is left. */
-function* mergedRuns<Place>(ordering: Ordering<Place>, runs: readonly Uint32Array[]): Work<Uint32Array> {
-  const [first = NO_ROWS, ...others] = runs
-  if (others.length === 0) return first
-  const longer: Uint32Array[] = []
-  for (let at = 0; at < runs.length; at += 2) longer.push(yield* mergedPair(ordering, runs[at] ?? NO_ROWS, runs[at + 1] ?? NO_ROWS))
-  return yield* mergedRuns(ordering, longer)
 }
 
 function* mergedPair<Place>({ placeOf, compare }: Ordering<Place>, a: Uint32Array, b: Uint32Array): Work<Uint32Array> {

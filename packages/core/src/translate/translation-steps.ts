@@ -93,7 +93,8 @@ export async function explainGroup(explain: Explain, pace: Pace, { code, found, 
     text: `The group does not map ${quoted(code.code)}.`,
   })
   if (!explain.wantsNearest()) return
-  const near = await nearestOf(pace, code.code, candidatesIn(asked.direction))
+  const candidates = Iterator.from(asked.direction.codes()).map((text) => ({ text, item: text }))
+  const near = await nearestOf(pace, code.code, candidates)
   explain.nearest(
     near.slice(0, MOST_NEAREST).map(({ item, distance }) => ({ coding: { system: code.system, code: item }, distance, by: 'code' })),
   )
@@ -138,10 +139,6 @@ function mappingStep({ map, group }: AskedGroup, { element, target }: Mapping, {
     coding: code,
     text: `The map takes ${quoted(from)} ${says} (${stringAt(target, 'equivalence') ?? 'no equivalence'})${applies ? '' : ', under conditions that are not met'}.`,
   }
-}
-
-function* candidatesIn({ codes }: Direction): Generator<{ readonly text: string; readonly item: string }> {
-  for (const code of codes()) yield { text: code, item: code }
 }
 
 function locationOf({ map, group }: AskedGroup): { readonly definition?: string; readonly path: string } {

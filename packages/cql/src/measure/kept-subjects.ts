@@ -83,17 +83,17 @@ function createKept(maxBytes: number, subjectType: string): KeptSubjects {
     bytes = 0
   }
   const isShared = (packed: Packed): boolean => packed.key !== undefined && shared.get(packed.key) === packed
-  const named = function* (wanted: (packed: Packed) => boolean): Generator<KeptSubject> {
-    for (const [id, packed] of subjects) if (wanted(packed)) yield [id, unpacked(`${subjectType}/${id}`, packed)]
-  }
+  const named = (wanted: (packed: Packed) => boolean): Iterable<KeptSubject> =>
+    subjects
+      .entries()
+      .filter(([, packed]) => wanted(packed))
+      .map(([id, packed]) => [id, unpacked(`${subjectType}/${id}`, packed)])
   return {
     unsettled,
     size: () => (isWhole ? subjects.size : 0),
     complete: () => (isWhole = true),
     all: () => named(() => true),
-    *alike() {
-      for (const { contribution, uses } of shared.values()) if (uses > 0) yield [contribution, uses]
-    },
+    alike: () => countedUses(shared.values()),
     others: () => named((packed) => !isShared(packed)),
     begin(ids) {
       isWhole = false
@@ -125,6 +125,10 @@ function createKept(maxBytes: number, subjectType: string): KeptSubjects {
       clear()
     },
   }
+}
+
+function countedUses(shared: IteratorObject<Packed>): ReturnType<KeptSubjects['alike']> {
+  return shared.filter(({ uses }) => uses > 0).map(({ contribution, uses }) => [contribution, uses])
 }
 
 /** Bytes of an entry; a shared contribution was already counted. */

@@ -150,7 +150,6 @@ function snomedConceptIndex(index: SnomedIndex, expressions: ExpressionTable): C
     all: () => index.all(),
     inactive: () => index.inactive(),
     values: (property) => column(index, property),
-    *buildTexts() {},
     withWord: (word) => withCode(index, word, withTerm(index, word)),
     words: (start) => index.words.beginningWith(start),
     displayOrder: () => index.displayOrder((concept) => foldTerm(displayTerm(index, concept, dialect))),

@@ -143,7 +143,6 @@ function tableIndex(table: ConceptTable): ConceptIndex {
         ]),
       )
     },
-    *buildTexts() {},
     words: (start) => concepts.flatMap((_, concept) => wordsIn(searchedTexts(sources(concept)), start)),
     withWord(word) {
       const found = concepts.flatMap((_, concept) => (hasWord(searchedTexts(sources(concept)), word) ? [concept] : []))

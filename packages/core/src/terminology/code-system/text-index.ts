@@ -65,7 +65,7 @@ function finderOver({ size, texts }: Searched, postings: WordPostings, order: Di
     find(word) {
       const found = candidates(word.start)
       if (!word.verbatim) return found
-      return fewBitmap(Uint32Array.from(withWord(found, (concept) => hasWord(texts(concept), word))), size)
+      return fewBitmap(Uint32Array.from(Iterator.from(members(found)).filter((concept) => hasWord(texts(concept), word))), size)
     },
     words: (start) => postings.texts.slice(...postings.range(start)),
     ...(order !== undefined && { order }),
@@ -80,10 +80,6 @@ export function wordsIn(texts: readonly string[], start: string): readonly strin
 /** True if the filter word is the beginning of a word in any of the texts. */
 export function hasWord(texts: readonly string[], word: FilterWord): boolean {
   return texts.some((text) => placeOfWord(foldTerm(text), word.text) >= 0)
-}
-
-function* withWord(candidates: Bitmap, accept: (concept: number) => boolean): Generator<number> {
-  for (const concept of members(candidates)) if (accept(concept)) yield concept
 }
 
 /** Number of beginnings of words whose concepts are cached. */

@@ -91,10 +91,13 @@ function ownName({ header: { properties } }: CodeSystemProvider, asked: string):
   return [...properties].find(([, uri]) => uri === `${CONCEPT_PROPERTIES}#${asked}`)?.[0] ?? asked
 }
 
-/** Builds the index that `filterProperty` needs to find out whether any concept has a property that the code system does not declare. */
-export function* preparedProperty({ header, index }: CodeSystemProvider, name: string): Work<void> {
+/**
+ * Returns the work that builds the index which `filterProperty` needs to find out whether any concept has a property that the code system does not
+ * declare; `undefined` where it needs none.
+ */
+export function propertyIndexWork({ header, index }: CodeSystemProvider, name: string): Work<unknown> | undefined {
   const isKnown = [RELATIVES, STANDARD, DEFINED, header.properties].some((names) => names.has(name))
-  if (!isKnown && !isConceptProperty(name)) yield* index?.buildValues?.(name) ?? []
+  return isKnown || isConceptProperty(name) ? undefined : index?.buildValues?.(name)
 }
 
 function* columnOf(index: ConceptIndex, name: string): Work<ReadonlyMap<string, Bitmap>> {

@@ -1,7 +1,7 @@
 import { emptyBitmap, type Bitmap, andNot, rangeBitmap, bitmapFrom, members, emptyBits, addMembers, bitmapOf } from '../../bits/index.js'
 import type { CodeSystemProvider, ConceptSet } from '../../code-system/index.js'
 import { listable, type FilterOperator, type PlannedFilter, othersThan, readySet, testedSet } from './concept-set.js'
-import { isConceptProperty, type FilterProperty, filterProperty, preparedProperty, statedProperty } from './filter-property.js'
+import { isConceptProperty, type FilterProperty, filterProperty, propertyIndexWork, statedProperty } from './filter-property.js'
 import type { Work } from '../../work/index.js'
 import { refusal } from '../messages.js'
 
@@ -194,7 +194,7 @@ const FILTER_OPERATORS: ReadonlyMap<string, FilterOperator> = new Map([
 export function* conceptsFor(provider: CodeSystemProvider, filter: PlannedFilter, valueSet: string): Work<ConceptSet> {
   const own = provider.filter?.(filter, provider)
   if (own !== undefined) return own
-  yield* preparedProperty(provider, filter.property)
+  yield* propertyIndexWork(provider, filter.property) ?? []
   const found = FILTER_OPERATORS.get(filter.op)?.(provider, filter)
   if (found !== undefined) return found
   const { property, op, value } = filter

@@ -205,14 +205,14 @@ function usableProvider(choice: SystemChoice): CodeSystemProvider {
 
 function* systemSegment(provider: CodeSystemProvider, part: PartPlan): Work<Segment> {
   const sets = yield* mapped(part.filters, (filter) => conceptsFor(provider, filter, nameOf(part.valueSet)))
-  if (part.definition.concepts === undefined) return { provider, codes: yield* allOf(provider, sets), ...formedCodes(provider, part) }
+  if (part.definition.concepts === undefined) return { provider, codes: yield* inAll(provider, sets), ...formedCodes(provider, part) }
   const listed = part.definition.listedIn(provider)
   const { size } = listable(provider)
   const codes = gatheredBitmap(
     Uint32Array.from(listed.keys()).filter((concept) => concept < size),
     size,
   )
-  return { provider, codes: yield* inAll(codes, sets), order: [...listed.keys()], listed }
+  return { provider, codes: yield* inAll(provider, sets, codes), order: [...listed.keys()], listed }
 }
 
 function formedCodes({ grammar }: CodeSystemProvider, { filters }: PartPlan): Pick<Segment, 'formed' | 'extensible'> {
@@ -220,15 +220,14 @@ function formedCodes({ grammar }: CodeSystemProvider, { filters }: PartPlan): Pi
   return { formed: filters.length === 0 ? 'all' : 'some' }
 }
 
-function* allOf(provider: CodeSystemProvider, sets: readonly ConceptSet[]): Work<Segment['codes']> {
-  const [first, ...others] = sets
+/** Returns the codes that are in all sets. @param among The codes of which to choose; all of the code system when absent. */
+function* inAll(provider: CodeSystemProvider, sets: readonly ConceptSet[], among?: Segment['codes']): Work<Segment['codes']> {
   // A filter is tested on every concept found so far, including codes formed by a grammar, which must not be listed.
-  if (provider.grammar !== undefined || first === undefined) return yield* inAll(listable(provider).all(), sets)
-  return yield* inAll(yield* first.all(), others)
-}
-
-function* inAll(codes: Segment['codes'], sets: readonly ConceptSet[]): Work<Segment['codes']> {
-  let left = codes
-  for (const set of sets) left = and(left, yield* set.all())
-  return left
+  const needsAll = provider.grammar !== undefined || sets.length === 0
+  let left = among ?? (needsAll ? listable(provider).all() : undefined)
+  for (const set of sets) {
+    const codes = yield* set.all()
+    left = left === undefined ? codes : and(left, codes)
+  }
+  return left ?? listable(provider).all()
 }
