@@ -26,7 +26,7 @@ const SURROGATES = { first: 0xd800, count: 0x800 }
 export const ANY_CHARACTER: fc.Arbitrary<string> = fc.nat(0x10ffff - SURROGATES.count).map(
   (n) => String.fromCodePoint(n < SURROGATES.first ? n : n + SURROGATES.count),
   (character) => {
-    const code = typeof character === 'string' && [...character].length === 1 ? (character.codePointAt(0) ?? 0) : SURROGATES.first
+    const code = typeof character === 'string' && /^.$/su.test(character) ? (character.codePointAt(0) ?? 0) : SURROGATES.first
     if (code >= SURROGATES.first && code < SURROGATES.first + SURROGATES.count) throw new TypeError('This is no character.')
     return code < SURROGATES.first ? code : code - SURROGATES.count
   },

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { OperationError } from '../errors/index.js'
 import { memorySessionStore } from '../memory/index.js'
 import type { SessionStore } from '../storage/index.js'
@@ -260,6 +260,21 @@ describe('logout', () => {
       code: 'storage-timeout',
       message: expect.stringContaining(`the end of session ${loginId}, which other processes accept`),
     })
+  })
+
+  it('an orderly stop waits for the store, where nothing else is said', async () => {
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
+    const stored = Promise.withResolvers<void>()
+    const store = memorySessionStore()
+    const changeSession: SessionStore['changeSession'] = async (...change) => (await stored.promise, store.changeSession(...change))
+    const { sessions } = world({ ...store, changeSession })
+    const { token } = await sessions.create({ user: 'ann' })
+    const loggedOut = sessions.logout(await sessions.verify(token))
+    const closing = sessions.close()
+    await vi.advanceTimersByTimeAsync(1_000)
+    stored.resolve()
+    await expect(Promise.all([loggedOut, closing])).resolves.toHaveLength(2)
   })
 
   /** A store that is away until it is told to come back. */

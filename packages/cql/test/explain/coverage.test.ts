@@ -3,6 +3,8 @@ import { coverageHtml, coverageLcov, evaluateMeasure, explanationHtml, toMeasure
 import { describe, expect, it } from 'vitest'
 import { cqlLanguage, evaluateCql } from '../../src/index.js'
 import { condition, contextWith, libraryOf, MEASURE, observation, patient, visit, type Resource } from './measure.fixture.js'
+import { clauseTexts } from '../../src/explain/clause-text.js'
+import { elmDefinitions } from '../../src/explain/elm-libraries.js'
 import { translator } from '../translator.fixture.js'
 
 const PERIOD = { measure: 'm', periodStart: '2024-01-01', periodEnd: '2024-12-31' }
@@ -141,4 +143,29 @@ describe('what is hostile', () => {
     expect(explanation?.criteria?.[0]?.reason.length).toBeLessThan(2_000)
     expect(explanationHtml(explanation ?? {}).length).toBeLessThan(100_000)
   })
+})
+
+it.each<readonly [object, string]>([
+  [{ type: 'ParameterRef', name: 'Measurement Period' }, '"Measurement Period"'],
+  [{ type: 'Property', scope: 'E', path: 'period' }, 'E.period'],
+  [{ type: 'Property', path: 'status', source: { type: 'ExpressionRef', name: 'Visit' } }, '"Visit".status'],
+  [{ type: 'Retrieve', dataType: '{http://hl7.org/fhir}Encounter' }, '[Encounter]'],
+  [{ type: 'Retrieve', dataType: '{http://hl7.org/fhir}Condition', codes: { type: 'ValueSetRef', name: 'Flu' } }, '[Condition: "Flu"]'],
+  [{ type: 'FunctionRef', name: 'Twice', operand: [{ type: 'Literal', value: '2' }] }, '"Twice"(2)'],
+  [
+    {
+      type: 'Less',
+      operand: [
+        { type: 'Literal', value: '1' },
+        { type: 'As', operand: [{ type: 'Literal', value: '2' }] },
+      ],
+    },
+    '1 < 2',
+  ],
+  [{ type: 'Exists', operand: [{ type: 'Retrieve', dataType: '{http://hl7.org/fhir}Encounter' }] }, 'Exists([Encounter])'],
+  [{ type: 'Query', source: [{ alias: 'E', expression: { type: 'ExpressionRef', name: 'Visits' } }] }, 'Query("Visits")'],
+  [{ type: 'Now' }, 'Now'],
+])('ELM without annotations is described: %j as %s', (node, expected) => {
+  const elm = { library: { identifier: { id: 'L' }, statements: { def: [{ name: 'X', expression: node }] } } }
+  expect(clauseTexts(elmDefinitions([{ elm, includes: new Map() }])).of({ ...node }, 'L')).toBe(expected)
 })
