@@ -355,6 +355,12 @@ define function Kind(value FHIR.Patient): 'patient'
 define function Kind(value List<FHIR.HumanName>): 'names'
 define function Two(value String): 'text'
 define function Two(value Integer): 'number'
+define function Same(value String): value
+define function Same(value Integer): value
+define function Some(value System.Any): 'anything'
+define function Some(value Integer): 'number'
+define function Both(value System.Any, other String): 'text'
+define function Both(value Integer, other String): 'number'
 define Nothing: null as String
 `
   const OF_TYPES: readonly string[] = ['signature', 'resultTypeName', 'resultTypeSpecifier', 'localId', 'annotation', 'locator']
@@ -386,8 +392,16 @@ define Nothing: null as String
     expect(await computed('Two(Nothing)', ['signature'])).toBe("'text'")
   })
 
-  it('is refused if the values do not tell which one it is', async () => {
-    await expect(computed('Two(Nothing)', OF_TYPES)).rejects.toThrow("Several functions 'Two' fit these values")
+  it.each(['Two(Nothing)', 'Some(Nothing)'])('%s is refused, because null does not tell which one it is', async (expression) => {
+    await expect(computed(expression, OF_TYPES)).rejects.toThrow(`Several functions '${expression.slice(0, -9)}' fit these values`)
+  })
+
+  it('is null if every one that it may be gives null', async () => {
+    expect(await computed('Same(Nothing)', OF_TYPES)).toBe('null')
+  })
+
+  it('may have null for operands that are of the same types', async () => {
+    expect(await computed('Both(1, Nothing)', OF_TYPES)).toBe("'number'")
   })
 })
 

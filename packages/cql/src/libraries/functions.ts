@@ -1,5 +1,5 @@
 import { quoted } from 'fhir-ops/internal/errors'
-import type { Compute, Scope } from '../compile/compiler.js'
+import type { Compute, Evaluation, Scope } from '../compile/compiler.js'
 import { definitionsNamed, isFunction, isHelperCall } from '../elm/library.js'
 import { nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
 import { NODE_COMPILERS } from '../compile/registry.js'
@@ -68,11 +68,21 @@ export function callOf(library: Library, candidates: readonly ElmNode[], { opera
   if (only === undefined) throw invalidElm(node, 'There is no such function.')
   return (evaluation) => {
     const values = operands.map((operand) => operand(evaluation))
-    const { body } = targets.length === 1 ? only : overloadFor(values, targets, { node, model: shared.options.model })
-    for (const [index, slot] of body.slots.entries()) evaluation.slots[slot] = values[index] ?? null
-    evaluation.spend(body.steps)
-    return body.compute(evaluation)
+    const [meant = only, ...others] = targets.length === 1 ? targets : overloadsFor(values, targets, { node, model: shared.options.model })
+    const result = applied(meant, values, evaluation)
+    if (others.length > 0 && (result !== null || others.some((other) => applied(other, values, evaluation) !== null)))
+      throw failedEvaluation(
+        `Several functions ${nameOf(only)} fit these values, and the ELM does not state which one is called: it has no signatures.`,
+        node,
+      )
+    return result
   }
+}
+
+function applied({ body }: Overload, values: readonly Value[], evaluation: Evaluation): Value {
+  for (const [index, slot] of body.slots.entries()) evaluation.slots[slot] = values[index] ?? null
+  evaluation.spend(body.steps)
+  return body.compute(evaluation)
 }
 
 function bodyOf(library: Library, def: ElmNode, shared: Shared): FunctionBody {
@@ -135,27 +145,25 @@ interface Overload {
 }
 
 /**
- * Selects the overload that fits the values and has the narrowest types.
+ * Selects the overload that fits the values and has the narrowest types; all that fit if the values do not tell which one is meant, because null fits
+ * every type.
  *
- * @throws {OperationError} `unprocessable` if none fits, and if the values do not tell which one is meant: null fits every type.
+ * @throws {OperationError} `unprocessable` if none fits.
  */
-function overloadFor(
+function overloadsFor(
   values: readonly Value[],
   overloads: readonly Overload[],
   { node, model }: { readonly node: ElmNode; readonly model: TypeModel },
-): Overload {
+): readonly Overload[] {
   const fitting = overloads.filter(({ def }) => fits(def, values, model))
-  const [first, ...others] = fitting
-  if (first !== undefined && others.length === 0) return first
-  const narrowest = fitting.find((one) => fitting.every((other) => one === other || isNarrower(one.def, other.def, model)))
-  if (narrowest !== undefined) return narrowest
-  const name = quoted(textAt(overloads[0]?.def ?? {}, 'name') ?? '')
-  throw failedEvaluation(
-    first === undefined
-      ? `No function ${name} has operands of the types of these values.`
-      : `Several functions ${name} fit these values, and the ELM does not state which one is called: it has no signatures.`,
-    node,
-  )
+  const narrowest = fitting.find((one) => fitting.every((other) => one === other || isNarrower(one.def, other.def, { values, model })))
+  if (narrowest !== undefined) return [narrowest]
+  if (fitting.length > 0) return fitting
+  throw failedEvaluation(`No function ${nameOf(overloads[0])} has operands of the types of these values.`, node)
+}
+
+function nameOf(overload: Overload | undefined): string {
+  return quoted(textAt(overload?.def ?? {}, 'name') ?? '')
 }
 
 /** Whether values have the types that a function declares for its operands. */
@@ -166,11 +174,16 @@ function fits(def: ElmNode, values: readonly Value[], model: TypeModel): boolean
   })
 }
 
-/** Whether all operands of a function have the types of those of another, or narrower ones. */
-function isNarrower(def: ElmNode, than: ElmNode, model: TypeModel): boolean {
+/** Whether all operands of a function have the types of those of another, or narrower ones; the same ones where the value is null, which has no type. */
+function isNarrower(
+  def: ElmNode,
+  than: ElmNode,
+  { values, model }: { readonly values: readonly Value[]; readonly model: TypeModel },
+): boolean {
   const others = nodesAt(than, 'operand').map(operandType)
   return nodesAt(def, 'operand').every((operand, index) => {
     const [type, other] = [operandType(operand), others[index]]
+    if ((values[index] ?? null) === null) return JSON.stringify(type) === JSON.stringify(other)
     return other === undefined || (type !== undefined && isWithin(type, other, model))
   })
 }
