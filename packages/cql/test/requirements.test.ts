@@ -9,11 +9,10 @@ import { translator } from './translator.fixture.js'
 
 const { types, ...release } = r4()
 
-const library = (name: string, text: string): LibraryJson =>
-  libraryWith(name, `library ${name} version '1'\nusing FHIR version '4.0.1'\ninclude FHIRHelpers version '4.0.1'\n${text}`, {
-    type: { coding: [{ code: 'logic-library' }] },
-  })
-const COMMON = library(
+const headed = (name: string, text: string): string =>
+  `library ${name} version '1'\nusing FHIR version '4.0.1'\ninclude FHIRHelpers version '4.0.1'\n${text}`
+const library = (name: string, text: string): LibraryJson => libraryWith(name, text, { type: { coding: [{ code: 'logic-library' }] } })
+const COMMON_TEXT = headed(
   'Common',
   `valueset "Visits": 'http://x/ValueSet/visits'
 codesystem "Codes": 'http://x/CodeSystem/codes' version '3'
@@ -22,7 +21,7 @@ context Patient
 define function Ended(visit FHIR.Encounter): end of visit.period
 define "All Visits": [Encounter: "Visits"]`,
 )
-const MAIN = library(
+const MAIN_TEXT = headed(
   'Main',
   `include Common version '1'
 valueset "Chronic Codes": 'http://x/ValueSet/chronic|7'
@@ -43,6 +42,8 @@ define Ids: [Observation] O return all O.id.value sort by $this desc
 define Opening: Interval[@T08, @T17]
 define Unused: [Procedure]`,
 )
+const COMMON = library('Common', COMMON_TEXT)
+const MAIN = library('Main', MAIN_TEXT)
 const criteria = (expression: string, language = 'text/cql-identifier'): object => ({ criteria: { language, expression } })
 const context = (...resources: readonly object[]): OperationContext =>
   createContext({ ...release, types, storage: memoryStorage([COMMON, MAIN, ...resources], { indexer: release.indexer }) })
@@ -153,6 +154,40 @@ describe('the data requirements of a Library', () => {
     const { data } = await tell({ library: MAIN, definitions: ['Newest'] })
     expect(data).toEqual([{ ...profile('Observation'), mustSupport: ['effective', 'issued', 'subject.reference'] }])
     expect((await tell({ library: MAIN, definitions: ['Ids'] })).data).toEqual([{ ...profile('Observation'), mustSupport: ['id'] }])
+  })
+
+  it('are the same for ELM without types, as old translators write it', async () => {
+    const more = `
+define Latest: First([Observation] O sort by issued).status
+define Any: ([Observation] union [Procedure]) X return X.code
+define Lets: [Procedure] P let Q: P return Q.performed
+define Inner: (([Encounter] E return E) F where exists F.location) G return G.length
+define "Of All": Common."All Visits" V return V.serviceProvider
+define Chosen: (if true then First([Condition]) else null).severity
+define Rows: from [Condition] C, [Procedure] P return C.stage`
+    const includes = new Map([['Common', COMMON_TEXT]])
+    const written = { Common: COMMON_TEXT, Main: MAIN_TEXT + more }
+    const stored = async (typed: boolean): Promise<readonly LibraryJson[]> =>
+      Promise.all(
+        Object.entries(written).map(async ([name, cql]) => {
+          const { elm, problems } = await translator.translate(cql, includes)
+          expect(problems).toEqual([])
+          const json = JSON.stringify(elm, (member, value: unknown) =>
+            !typed && /^resultType|^signature$/.test(member) ? undefined : value,
+          )
+          return libraryWith(name, json, {}, 'application/elm+json')
+        }),
+      )
+    const told = async (typed: boolean): Promise<DataRequirementsResult['data']> => {
+      const libraries = await stored(typed)
+      const main = libraries.find(({ id }) => id === 'main')
+      const storage = memoryStorage(libraries, { indexer: release.indexer })
+      const ctx = createContext({ ...release, types, storage })
+      return (await dataRequirements(ctx, { library: main }, { languages: [cqlLanguage()] })).data
+    }
+    const typed = await told(true)
+    expect(typed.find(({ type }) => type === 'Encounter')?.mustSupport).toContain('length')
+    expect(await told(false)).toEqual(typed)
   })
 
   it('come from ELM without a translator, and from ELM that nests without end they do not', async () => {

@@ -12,7 +12,7 @@ import type { Filter } from '../compile/compiler.js'
 import { filterOf } from '../compile/narrowing.js'
 import { isFunction } from '../elm/library.js'
 import { isNode, MAX_DEPTH, nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
-import { isSystem, resultTypeOf, statedType, SYSTEM, type TypeSpecifier } from '../elm/type-specifier.js'
+import { isSystem, namedType, resultTypeOf, statedType, SYSTEM, type TypeSpecifier } from '../elm/type-specifier.js'
 import type { LoadedLibrary } from '../libraries/content.js'
 import { codingsOf, requirementOf, type Periods } from './retrieve-filters.js'
 import { canonicalOfRef, definedIn, definitionsOf, unitOf, unitOfElm, type References, type Section, type Unit } from './units.js'
@@ -45,6 +45,8 @@ interface Walk extends References {
   readonly seen: Set<ElmNode>
   /** The conditions of queries, by the retrieves that are their sources. */
   readonly filters: Map<ElmNode, Filter>
+  /** Resource types of expressions without a stated type, each determined once. */
+  readonly types: Map<ElmNode, readonly string[]>
 }
 
 /**
@@ -69,6 +71,7 @@ export function elmRequirements(analysed: AnalysedLibrary, names: readonly strin
     dependsOn: new Set(),
     seen: new Set(),
     filters: new Map(),
+    types: new Map(),
   }
   for (const name of names) {
     const found = definitionsOf(unit, name)
@@ -91,13 +94,17 @@ function enter(walk: Walk, unit: Unit, def: ElmNode): void {
   const expression = nodeAt(def, 'expression')
   if (expression === undefined || walk.seen.has(def)) return
   walk.seen.add(def)
-  const names = new Map(
+  visit(walk, expression, { unit, names: operandsOf(walk, def), depth: 0 })
+}
+
+/** The operands of a function, with the types of their resources. */
+function operandsOf(walk: Walk, def: ElmNode): Names {
+  return new Map(
     nodesAt(def, 'operand').map((operand) => [
       textAt(operand, 'name') ?? '',
       resourceTypes(walk, statedType(operand, 'operand') ?? resultTypeOf(operand)),
     ]),
   )
-  visit(walk, expression, { unit, names, depth: 0 })
 }
 
 type Visitor = (walk: Walk, node: ElmNode, place: Place) => void
@@ -127,16 +134,21 @@ const ITEM = '$this'
 /** Members of nodes that are not expressions. */
 const PASSED_OVER: ReadonlySet<string> = new Set(['annotation', 'resultTypeSpecifier', 'signature', 'operandTypeSpecifier'])
 
-function visit(walk: Walk, node: ElmNode, place: Place): void {
+function oneDeeper(place: Place): Place {
   if (place.depth > MAX_DEPTH) throw new OperationError('definition-invalid', `Expressions may be nested ${MAX_DEPTH} deep.`)
+  return { ...place, depth: place.depth + 1 }
+}
+
+function visit(walk: Walk, node: ElmNode, place: Place): void {
   const type = typeOf(node)
-  const deeper = { ...place, depth: place.depth + 1 }
+  const deeper = oneDeeper(place)
   if (type === 'Property') return visitProperty(walk, node, deeper)
   if (Object.hasOwn(VISITORS, type)) VISITORS[type]?.(walk, node, place)
   if (type === 'InValueSet' || type === 'AnyInValueSet') visitVocabulary(walk, nodeAt(node, 'valueset'), { place, section: 'valueSets' })
   if (type === 'InCodeSystem' || type === 'AnyInCodeSystem')
     visitVocabulary(walk, nodeAt(node, 'codesystem'), { place, section: 'codeSystems' })
-  const inner = type === 'Query' ? { ...deeper, names: namesIn(walk, node, place.names) } : deeper
+  const inner =
+    type === 'Query' ? { ...deeper, names: new Map([...namesIn(walk, node, deeper), [ITEM, itemTypes(walk, node, deeper)]]) } : deeper
   for (const [member, value] of Object.entries(node)) {
     if (PASSED_OVER.has(member)) continue
     for (const part of Array.isArray(value) ? value : [value]) if (isNode(part)) visit(walk, part, inner)
@@ -160,20 +172,77 @@ function noteFilters({ filters }: Walk, query: ElmNode): void {
   }
 }
 
-/** The aliases of a query and the item that it sorts, with the types of their resources. */
-function namesIn(walk: Walk, query: ElmNode, outer: Names): Names {
-  const sources = [...nodesAt(query, 'source'), ...nodesAt(query, 'relationship')]
-  return new Map([
-    ...outer,
-    [ITEM, itemTypes(walk, query)] as const,
-    ...sources.map((source) => [textAt(source, 'alias') ?? '', itemTypes(walk, nodeAt(source, 'expression') ?? {})] as const),
-  ])
+/** The aliases and lets of a query, with the types of their resources. */
+function namesIn(walk: Walk, query: ElmNode, place: Place): Names {
+  const names = new Map(place.names)
+  for (const source of [...nodesAt(query, 'source'), ...nodesAt(query, 'relationship')])
+    names.set(textAt(source, 'alias') ?? '', itemTypes(walk, nodeAt(source, 'expression') ?? {}, { ...place, names }))
+  for (const part of nodesAt(query, 'let'))
+    names.set(textAt(part, 'identifier') ?? '', itemTypes(walk, nodeAt(part, 'expression') ?? {}, { ...place, names }))
+  return names
 }
 
-/** Types of the resources that an expression returns, single or in a list. */
-function itemTypes(walk: Walk, expression: ElmNode): readonly string[] {
+/** Types of the resources that an expression returns, single or in a list: in ELM without types, those of the retrieves from which they come. */
+function itemTypes(walk: Walk, expression: ElmNode, place: Place): readonly string[] {
   const type = resultTypeOf(expression)
-  return resourceTypes(walk, type?.kind === 'list' ? type.element : type)
+  if (type !== undefined) return resourceTypes(walk, elementOf(type))
+  const known = walk.types.get(expression)
+  if (known !== undefined) return known
+  walk.types.set(expression, [])
+  const types = [...new Set(untypedItems(walk, expression, oneDeeper(place)))]
+  walk.types.set(expression, types)
+  return types
+}
+
+/** Nodes that return items of their operands. */
+const PASSING: ReadonlySet<string> = new Set(
+  'First Last SingletonFrom Distinct Flatten Union Intersect Except Indexer Slice Filter Sort If Case Coalesce List ToList'.split(' '),
+)
+
+/** The operands whose items a node returns. */
+function passedOn(node: ElmNode): readonly ElmNode[] {
+  const members = ['operand', 'source', 'element', 'then', 'else'].flatMap((member) => nodesAt(node, member))
+  return [...members, ...nodesAt(node, 'caseItem').flatMap((item) => nodesAt(item, 'then'))]
+}
+
+function untypedItems(walk: Walk, node: ElmNode, place: Place): readonly string[] {
+  const type = typeOf(node)
+  const name = textAt(node, 'name') ?? ''
+  switch (type) {
+    case 'Retrieve':
+      return resourceTypes(walk, namedType(textAt(node, 'dataType') ?? ''))
+    case 'As':
+      return resourceTypes(walk, elementOf(statedType(node, 'as')))
+    case 'AliasRef':
+    case 'OperandRef':
+    case 'QueryLetRef':
+      return place.names.get(name) ?? []
+    case 'ExpressionRef':
+    case 'FunctionRef': {
+      const unit = unitOf(walk, node, place.unit)
+      const defs = unit === undefined ? [] : definitionsOf(unit, name)
+      return defs.flatMap((def) =>
+        itemTypes(walk, nodeAt(def, 'expression') ?? {}, { ...place, unit: unit ?? place.unit, names: operandsOf(walk, def) }),
+      )
+    }
+    case 'Query':
+      return untypedRows(walk, node, place)
+    default:
+      return PASSING.has(type) ? passedOn(node).flatMap((part) => itemTypes(walk, part, place)) : []
+  }
+}
+
+/** Types of the resources that a query returns: of what it names, else of its only source. */
+function untypedRows(walk: Walk, query: ElmNode, place: Place): readonly string[] {
+  const returned = nodeAt(nodeAt(query, 'return') ?? {}, 'expression')
+  if (returned !== undefined) return itemTypes(walk, returned, { ...place, names: namesIn(walk, query, place) })
+  const [only, another] = nodesAt(query, 'source')
+  if (only === undefined || another !== undefined || nodeAt(query, 'aggregate') !== undefined) return []
+  return itemTypes(walk, nodeAt(only, 'expression') ?? {}, place)
+}
+
+function elementOf(type: TypeSpecifier | undefined): TypeSpecifier | undefined {
+  return type?.kind === 'list' ? type.element : type
 }
 
 function resourceTypes({ analysed: { model } }: Walk, type: TypeSpecifier | undefined): readonly string[] {
@@ -193,8 +262,7 @@ function visitProperty(walk: Walk, node: ElmNode, place: Place): void {
   const named = source !== undefined && typeOf(source) === 'IdentifierRef' ? textAt(source, 'name') : undefined
   if (named !== undefined && named !== ITEM) path.unshift(named)
   const alias = textAt(at, 'scope') ?? (source && holderOf(source))
-  const types =
-    (alias === undefined ? undefined : place.names.get(alias)) ?? resourceTypes(walk, source && typeOfSource(walk, source, place.unit))
+  const types = (alias === undefined ? undefined : place.names.get(alias)) ?? (source === undefined ? [] : itemTypes(walk, source, place))
   noteElement(walk, types, path)
   if (source !== undefined && typeOf(source) !== 'IdentifierRef') visit(walk, source, place)
 }
@@ -234,17 +302,6 @@ function noteElement({ read, analysed }: Walk, types: readonly string[], path: r
     const elements = read.get(type) ?? new Set<string>()
     read.set(type, elements.add(elementPath(analysed.model, type, path.join('.').split('.'))))
   }
-}
-
-/** The static type of an expression; for a reference without one, that of its target. */
-function typeOfSource(walk: Walk, source: ElmNode, unit: Unit): TypeSpecifier | undefined {
-  const stated = resultTypeOf(source)
-  if (stated !== undefined || typeOf(source) !== 'ExpressionRef') return stated
-  const target = unitOf(walk, source, unit)
-  const [def] = target === undefined ? [] : definitionsOf(target, textAt(source, 'name') ?? '')
-  if (def === undefined) return undefined
-  const isSubject = textAt(def, 'name') === textAt(def, 'context')
-  return resultTypeOf(def) ?? (isSubject ? { kind: 'named', namespace: '', name: textAt(def, 'name') ?? '' } : undefined)
 }
 
 /** Removes the `value` of primitives from a path, because it is not an element in JSON. */
