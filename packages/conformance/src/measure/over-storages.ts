@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, it } from 'vitest'
 import { numRuns, SEED } from '../../../cql/test/ward.fixture.js'
-import { sharedDatabase, type SharedDatabase } from '../../../postgres/test/test-database.js'
+import { sharedDatabase, UNHURRIED, type SharedDatabase } from '../../../postgres/test/test-database.js'
 
 /** A property that holds over each storage. */
 interface StorageProperty<T> {
@@ -18,8 +18,6 @@ interface StorageProperty<T> {
   /** Number of values that are tried over each storage. */
   readonly runs: { readonly memory: number; readonly sqlite: number; readonly postgres: number }
 }
-
-const LONG = { timeout: 300_000 }
 
 /** Tests of a property over memory, SQLite and PostgreSQL, for a `describe`. */
 export function holdsOverStorages<T>({ values, check, runs }: StorageProperty<T>): void {
@@ -35,9 +33,9 @@ export function holdsOverStorages<T>({ values, check, runs }: StorageProperty<T>
   const assert = (times: number, over: (value: T) => Promise<void>): Promise<void> =>
     fc.assert(fc.asyncProperty(values, over), { numRuns: numRuns(times), ...SEED })
 
-  it('over memory', LONG, () => assert(runs.memory, (value) => check(memoryStorage(), value)))
+  it('over memory', () => assert(runs.memory, (value) => check(memoryStorage(), value)))
 
-  it('over SQLite', LONG, async () => {
+  it('over SQLite', async () => {
     let files = 0
     await assert(runs.sqlite, async (value) => {
       const opened = await openSqlite(join(folder, `${++files}.db`))
@@ -49,16 +47,15 @@ export function holdsOverStorages<T>({ values, check, runs }: StorageProperty<T>
     })
   })
 
-  it('over PostgreSQL', LONG, () =>
+  it('over PostgreSQL', () =>
     assert(runs.postgres, async (value) => {
       const schema = await database.schema()
-      const opened = await openPostgres(schema.pool())
+      const opened = await openPostgres(schema.pool(), UNHURRIED)
       try {
         await check(opened.storage, value)
       } finally {
         await opened.close()
         await schema.drop()
       }
-    }),
-  )
+    }))
 }
