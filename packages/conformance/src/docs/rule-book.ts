@@ -118,6 +118,8 @@ export const UNSHOWN: Readonly<Record<string, readonly string[]>> = {
     'PATTERN_CHECK_STRING',
     'XHTML_CONTROL_LANGS_NO_DEFAULT',
     'SD_ELEMENT_PATTERN_WRONG_TYPE',
+    'SM_GROUP_NAME_DUPLICATE',
+    'SM_TARGET_TRANSLATE_BINDING_SOURCE_UNMAPPED',
     'Extension_EXT_Modifier_MismatchY',
     'Extension_EXT_Modifier_MismatchN',
     'BUNDLE_SIGNATURE_PAYLOAD_INVALID',

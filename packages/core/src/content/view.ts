@@ -13,6 +13,8 @@ import {
 export interface ContentView {
   /** Returns all visible definitions of the type with `value` under the key `by`, upper layers first. */
   find(type: string, by: DefinitionKey, value: string): Promise<readonly Definition[]>
+  /** Returns all visible definitions of the type, upper layers first; `undefined` where a layer cannot list its definitions. */
+  all(type: string): Promise<readonly Definition[] | undefined>
   /** Returns the definition with exactly this url and version; without `version`, the newest as by `newestOf`. */
   resolve(type: string, url: string, version?: string): Promise<Definition | undefined>
   /** Returns this view with a further layer on top. */
@@ -35,6 +37,10 @@ export function contentView(layers: readonly ContentLayer[], others: readonly Re
   }
   const view: ContentView = {
     find,
+    async all(type) {
+      const found = await Promise.all(layers.map(async (layer) => layer.all?.(type)))
+      return found.includes(undefined) ? undefined : unhidden(releaseLast(found.flatMap((some) => some ?? [])))
+    },
     async resolve(type, url, version) {
       const versions = await find(type, 'url', url)
       return version === undefined ? newestOf(versions) : versions.find((definition) => definition.version === version)

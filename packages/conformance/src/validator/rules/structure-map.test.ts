@@ -72,6 +72,23 @@ add(
 )
 add('imports another', [], map([group([calling('name', 'Names', 'n', 'm')])], { import: [LIBRARY.url] }), [LIBRARY])
 
+const imports = (url: string, called = 'Names'): JsonObject => map([group([calling('name', called, 'n', 'm')])], { import: [url] })
+for (const url of ['http://b.test/StructureMap/*', 'http://b.test/StructureMap/l*b', 'http://b.test/*/lib', '*'])
+  add(`imports all whose urls match ${url}`, [], imports(url), [LIBRARY])
+for (const url of ['http://c.test/StructureMap/*', 'http://b.test/StructureMap/*x', 'http://b.test/StructureMap/lib?*'])
+  add(
+    `imports all whose urls match ${url}, of which there is none: SM_IMPORT_NOT_FOUND`,
+    ['warning|invalid structure-map-import StructureMap.import[0]', `warning|not-found structure-map-call ${R}.dependent[0]`],
+    imports(url),
+    [LIBRARY],
+  )
+add(
+  'calls a group that no import has whose url matches: SM_RULEGROUP_NOT_FOUND',
+  [`error|not-found structure-map-call ${R}.dependent[0]`],
+  imports('http://b.test/StructureMap/*', 'Nope'),
+  [LIBRARY],
+)
+
 add(
   'has names that cannot be written: SM_NAME_INVALID',
   [
@@ -242,6 +259,25 @@ add(
     }),
   ]),
 )
+for (const [element, expected] of [
+  ['value', [`warning|invalid structure-map-path ${R}.rule[0].target[0]`]],
+  ['numerator', []],
+  ['nope', [`error|invalid structure-map-path ${R}.rule[0].target[0]`]],
+] as const)
+  add(
+    `writes ${element} of a choice without choosing: SM_TARGET_PATH_MULTIPLE_MATCHES`,
+    [`warning|invalid structure-map-path ${R}.target[0]`, ...expected],
+    map([
+      group(
+        [
+          rule(from('gender', 'g'), to('value', { variable: 'v' }), {
+            rule: [rule(from('id', 'i'), { context: 'v', contextType: 'variable', element, transform: 'copy', parameter: [V('i')] })],
+          }),
+        ],
+        { input: [PATIENT_TO_PERSON[0], { name: 'tgt', type: 'Observation', mode: 'target' }] },
+      ),
+    ]),
+  )
 for (const [type, expected] of [
   ['Quantity', []],
   ['Address', [`error|invalid structure-map-path ${R}.target[0]`]],
@@ -309,6 +345,111 @@ add(
   [`error|not-found structure-map-transform ${R}.target[0]`],
   transform('translate', V('d'), S('#x'), S('code')),
 )
+add(
+  'translates by what it contains that is no ConceptMap: SM_TARGET_TRANSFORM_TRANSLATE_CM_NOT_FOUND',
+  [`error|not-found structure-map-transform ${R}.target[0]`],
+  map([group([rule(from('birthDate', 'd'), to('birthDate', { transform: 'translate', parameter: [V('d'), S('#x'), S('code')] }))])], {
+    contained: [{ resourceType: 'ValueSet', id: 'x', status: 'draft' }],
+  }),
+)
+
+const SYSTEM = 'http://c.test/CodeSystem/c'
+const CODES = [
+  { resourceType: 'CodeSystem', url: SYSTEM, status: 'draft', content: 'complete', concept: ['a', 'b', 'c'].map((code) => ({ code })) },
+  valueSet('ab', [{ system: SYSTEM, concept: [{ code: 'a' }, { code: 'b' }] }]),
+  valueSet('abc', [{ system: SYSTEM }]),
+  valueSet('unknown', [{ system: 'http://c.test/CodeSystem/unknown' }]),
+  {
+    resourceType: 'StructureDefinition',
+    url: 'http://c.test/StructureDefinition/Lm',
+    name: 'Lm',
+    status: 'draft',
+    kind: 'logical',
+    abstract: false,
+    type: 'http://c.test/StructureDefinition/Lm',
+    baseDefinition: `${SD}Element`,
+    derivation: 'specialization',
+    differential: {
+      element: [
+        { path: 'Lm', min: 0, max: '*' },
+        ...['ab', 'abc', 'unknown', 'missing'].map((name) => bound(name, 'required')),
+        { ...bound('ab', 'extensible'), path: 'Lm.extensible' },
+        { path: 'Lm.unbound', min: 0, max: '1', type: [{ code: 'code' }] },
+      ],
+    },
+  },
+]
+function valueSet(name: string, include: readonly JsonObject[]): JsonObject {
+  return { resourceType: 'ValueSet', url: `http://c.test/ValueSet/${name}`, status: 'draft', compose: { include } }
+}
+function bound(name: string, strength: string): JsonObject {
+  return {
+    path: `Lm.${name}`,
+    min: 0,
+    max: '1',
+    type: [{ code: 'code' }],
+    binding: { strength, valueSet: `http://c.test/ValueSet/${name}` },
+  }
+}
+/** A map of concepts that has these, and maps each of them to itself. */
+const concepts = (codes: readonly string[], more: JsonObject = {}): JsonObject => ({
+  resourceType: 'ConceptMap',
+  url: 'http://c.test/ConceptMap/m',
+  status: 'draft',
+  group: [{ source: SYSTEM, target: SYSTEM, element: codes.map((code) => ({ code, target: [{ code, equivalence: 'equal' }] })), ...more }],
+})
+const translation = (source: string, target: string): JsonObject =>
+  map(
+    [
+      group(
+        [rule(from(source, 'd'), to(target, { transform: 'translate', parameter: [V('d'), S('http://c.test/ConceptMap/m'), S('code')] }))],
+        {
+          input: [
+            { name: 'src', type: 'In', mode: 'source' },
+            { name: 'tgt', type: 'Out', mode: 'target' },
+          ],
+        },
+      ),
+    ],
+    {
+      structure: ['source', 'target'].map((mode) => ({
+        url: 'http://c.test/StructureDefinition/Lm',
+        mode,
+        alias: mode === 'source' ? 'In' : 'Out',
+      })),
+    },
+  )
+const NOT_CHECKED = `warning|invalid structure-map-translation ${R}.target[0]`
+for (const [what, source, target, translated, expected] of [
+  ['all codes to codes that are allowed', 'ab', 'abc', concepts(['a', 'b']), []],
+  ['all codes of a code system', 'abc', 'abc', concepts(['a', 'b', 'c']), []],
+  ['not all codes: SM_TARGET_TRANSLATE_BINDING_SOURCE_UNMAPPED', 'abc', 'abc', concepts(['a', 'b']), [NOT_CHECKED]],
+  [
+    'codes without a target: SM_TARGET_TRANSLATE_BINDING_SOURCE_UNMAPPED',
+    'ab',
+    'ab',
+    { ...concepts(['a']), group: undefined },
+    [NOT_CHECKED],
+  ],
+  ['the rest as it is', 'abc', 'abc', concepts(['a'], { unmapped: { mode: 'provided' } }), []],
+  ['the rest to one code', 'abc', 'ab', concepts(['a'], { unmapped: { mode: 'fixed', code: 'b' } }), []],
+  [
+    'the rest to a code that is not allowed: SM_TARGET_TRANSLATE_BINDING_TARGET_WRONG',
+    'abc',
+    'ab',
+    concepts(['a'], { unmapped: { mode: 'fixed', code: 'c' } }),
+    [NOT_CHECKED],
+  ],
+  ['a code to one that is not allowed: SM_TARGET_TRANSLATE_BINDING_TARGET_WRONG', 'abc', 'ab', concepts(['a', 'b', 'c']), [NOT_CHECKED]],
+  ['what need not be of a value set: SM_TARGET_TRANSLATE_BINDING_SOURCE', 'extensible', 'ab', concepts(['a']), [NOT_CHECKED]],
+  ['what is of no value set: SM_TARGET_TRANSLATE_BINDING_SOURCE', 'unbound', 'ab', concepts(['a']), [NOT_CHECKED]],
+  ['to what need not be of a value set: SM_TARGET_TRANSLATE_BINDING_TARGET', 'ab', 'extensible', concepts(['a', 'b']), [NOT_CHECKED]],
+  ['what is of an unknown value set: SM_TARGET_TRANSLATE_BINDING_VS_SOURCE', 'missing', 'ab', concepts(['a']), [NOT_CHECKED]],
+  ['to an unknown value set: SM_TARGET_TRANSLATE_BINDING_VS_TARGET', 'ab', 'missing', concepts(['a', 'b']), [NOT_CHECKED]],
+  ['codes that are not known: SM_TARGET_TRANSLATE_BINDING_VSE_SOURCE', 'unknown', 'ab', concepts(['a']), [NOT_CHECKED]],
+  ['to codes that are not known: SM_TARGET_TRANSLATE_BINDING_VSE_TARGET', 'ab', 'unknown', concepts(['a', 'b']), [NOT_CHECKED]],
+] as const)
+  add(`translates ${what}`, expected, translation(source, target), [...CODES, translated])
 add(
   'creates what there is none: SM_TARGET_TYPE_UNKNOWN, SM_TARGET_TRANSFORM_TYPE_UNKNOWN',
   WRONG,
@@ -381,6 +522,30 @@ add(
   map([group([plain('address')])], { import: [LIBRARY.url] }),
   [LIBRARY],
 )
+
+for (const [source, target] of [
+  ['value', 'value'],
+  ['status', 'value'],
+] as const)
+  add(
+    `leaves the group to types that are known only when it runs, from ${source} to ${target}: SM_SOURCE_TYPE_NOT_FOUND, SM_TARGET_TYPE_NOT_FOUND`,
+    [`warning|invalid structure-map-path ${R}.target[0]`, `warning|not-found structure-map-call ${R}.dependent[0]`],
+    map([
+      group(
+        [
+          rule(from(source, 'vvv'), to(target, { variable: 'vvv', transform: 'create' }), {
+            dependent: [{ name: 'DefaultMappingGroupAnonymousAlias', variable: ['vvv', 'vvv'] }],
+          }),
+        ],
+        {
+          input: [
+            { name: 'src', type: 'Observation', mode: 'source' },
+            { name: 'tgt', type: 'Observation', mode: 'target' },
+          ],
+        },
+      ),
+    ]),
+  )
 
 for (const name of ['constructor', 'toString', '__proto__'])
   add(`has a transform with the name of a member that every object has: ${name}`, [], transform(name, V('d')))

@@ -112,6 +112,7 @@ class KeptAnswers {
   readonly kept: Kept | undefined
   readonly profiles: FetchedStore<Profile | undefined>
   readonly definitions: FetchedStore<JsonObject | undefined>
+  readonly maps: FetchedStore<readonly JsonObject[] | undefined>
   readonly kinds: FetchedStore<readonly string[]>
   readonly globals: FetchedStore<readonly string[]>
   readonly bases: FetchedStore<boolean>
@@ -124,6 +125,7 @@ class KeptAnswers {
     this.kept = place
     this.profiles = store()
     this.definitions = store()
+    this.maps = store()
     this.kinds = store()
     this.globals = store()
     this.bases = store()

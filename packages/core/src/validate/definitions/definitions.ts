@@ -68,6 +68,7 @@ function withRequestDefinitions(own: Definitions, fromRequest: RequestDefinition
     ...own,
     profile: (canonical) => by('StructureDefinition', canonical).profile(canonical),
     definition: (type, canonical) => by(type, canonical).definition(type, canonical),
+    maps: () => mapsOf(own, below.maps(), fromRequest.get('StructureMap') ?? new Set()),
     kinds: (canonical) => {
       const { url } = canonicalOf(canonical)
       return (fromRequest.values().some((urls) => urls.has(url)) ? own : below).kinds(canonical)
@@ -79,6 +80,14 @@ function withRequestDefinitions(own: Definitions, fromRequest: RequestDefinition
     valueSet: (canonical) => either(below.valueSet(canonical), () => own.valueSet(canonical)),
     baseValueSet: (canonical) => either(below.baseValueSet(canonical), () => own.baseValueSet(canonical)),
   }
+}
+
+/** All StructureMaps, of which the request has those with the given urls. */
+function mapsOf(own: Definitions, below: ReturnType<Definitions['maps']>, urls: ReadonlySet<string>): ReturnType<Definitions['maps']> {
+  const given = [...urls].map((url) => own.definition('StructureMap', url))
+  if (below === undefined || below === PENDING) return below
+  const others = below.filter(({ url }) => typeof url !== 'string' || !urls.has(url))
+  return given.includes(PENDING) ? PENDING : [...given.flatMap((one) => (one === undefined || one === PENDING ? [] : [one])), ...others]
 }
 
 /** Finds referenced resources in the storage. A resource that the caller may not read counts as absent. */

@@ -88,15 +88,17 @@ const CANONICAL_TYPES = [
 export function definitionFinder(
   ctx: OperationContext,
   questions: Questions,
-  { definitions, kinds, globals, bases, oids }: KeptAnswers,
+  { definitions, maps, kinds, globals, bases, oids }: KeptAnswers,
 ): ResourceDefinitions {
   const find = keptOrFetched(questions, definitions, async (key) => {
     const end = key.indexOf(' ')
     const { url, version } = canonicalOf(key.slice(end + 1))
     return (await ctx.content.resolve(key.slice(0, end), url, version))?.resource
   })
+  const allMaps = keptOrFetched(questions, maps, async (type) => (await ctx.content.all(type))?.map(({ resource }) => resource))
   return {
     definition: byType((type, canonical) => find(`${type} ${canonical}`)),
+    maps: () => allMaps('StructureMap'),
     kinds: keptOrFetched(questions, kinds, (canonical) => kindsOf(ctx, canonical)),
     globalProfiles: keptOrFetched(questions, globals, (type) => globalProfiles(ctx, type)),
     systemsWithOid: keptOrFetched(questions, oids, async (oid) => [

@@ -31,6 +31,8 @@ export interface Definitions extends CodeDefinitions, ResourceDefinitions, Store
 export interface ResourceDefinitions {
   /** The resource of a type with this canonical, with or without version; `undefined` when there is none. */
   readonly definition: (type: string, canonical: string) => JsonObject | undefined | Pending
+  /** All StructureMaps; `undefined` where definitions cannot be listed. */
+  readonly maps: () => readonly JsonObject[] | undefined | Pending
   /** The resource types of the definitions with this canonical. */
   readonly kinds: (canonical: string) => readonly string[] | Pending
   /** Canonicals of the profiles that ImplementationGuides apply to all resources of a type (`global`). */

@@ -149,7 +149,7 @@ function targetShape(run: Run, node: FhirNode, shape: Shape | undefined, type: s
       text: `It is not known which of its types is meant (${types.join(', ')}), so that nothing can be said of its elements.`,
       severity: 'warning',
     })
-  return types.length === 1 ? shape : undefined
+  return shape
 }
 
 function checkListMode(run: Run, node: FhirNode, count: number): void {
@@ -275,10 +275,15 @@ function givenFor(run: Run, node: FhirNode | undefined, { name, mode, type }: In
   return { ...variable, name, mode }
 }
 
-/** Checks that there is a group for both types, of which the first is called. */
+/** Checks that there is a group for both types, of which the first is called. Where several types are possible, nothing is certain. */
 function checkDefaultCall(run: Run, call: FhirNode, { callables, scope }: CallPlace): void {
   const [source, target] = [scope.find(DEFAULT_GROUP.variable, 'source')?.shape, scope.find(DEFAULT_GROUP.variable, 'target')?.shape]
   if (source === undefined || target === undefined) return
+  if (typesOf(source).length > 1 || typesOf(target).length > 1) {
+    const text = 'Which group is called depends on types that are known only when the map is run.'
+    run.findings.report(MAP_CALL, call, { text, severity: 'warning' })
+    return
+  }
   const isFor = ({ isDefault, inputs: [first, second, ...more] }: Callable): boolean =>
     isDefault &&
     more.length === 0 &&

@@ -1,6 +1,6 @@
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
-import { isObject } from '../../../json/index.js'
+import { isObject, type JsonObject } from '../../../json/index.js'
 import { defineFinding, type Finding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { ResourceRule, Run } from '../../run/run.js'
@@ -19,7 +19,7 @@ import {
   type Scope,
   type Variable,
 } from './scope.js'
-import { MAP_PATH, MAP_TRANSFORM } from './transforms.js'
+import { MAP_PATH, MAP_TRANSFORM, MAP_TRANSLATION } from './transforms.js'
 
 const MAP_IMPORT: FindingDefinition = defineFinding(
   'structure-map-import',
@@ -37,7 +37,7 @@ const MAP_INPUT: FindingDefinition = defineFinding(
 /** StructureMaps. */
 export const structureMapRule: ResourceRule = {
   on: ['StructureMap'],
-  finds: [MAP_IMPORT, MAP_NAME, MAP_INPUT, MAP_VARIABLE, MAP_PATH, MAP_LIST, MAP_TRANSFORM, MAP_CALL],
+  finds: [MAP_IMPORT, MAP_NAME, MAP_INPUT, MAP_VARIABLE, MAP_PATH, MAP_LIST, MAP_TRANSFORM, MAP_TRANSLATION, MAP_CALL],
   check: checkStructureMap,
 }
 
@@ -86,16 +86,42 @@ function isTyped({ inputs }: Callable): boolean {
 }
 
 function callablesOf(run: Run, map: FhirNode, own: readonly Callable[]): Pick<Callables, 'groups' | 'areAll'> {
-  const groups = [...own]
+  const maps = new Set<JsonObject>()
   let areAll = true
   for (const node of childrenOf(run, map, 'import')) {
+    run.scheduler.step()
     const canonical = String(node.value)
-    const imported = canonical.includes('*') ? PENDING : run.definitions.definition('StructureMap', canonical)
-    if (imported === undefined) run.findings.report(MAP_IMPORT, node, { text: `The map ${quoted(canonical)} could not be found.` })
-    if (imported === undefined || imported === PENDING) areAll = false
-    else groups.push(...groupsOf(imported))
+    const imported = importedMaps(run, canonical)
+    if (imported?.length === 0) run.findings.report(MAP_IMPORT, node, { text: `The map ${quoted(canonical)} could not be found.` })
+    if (imported === undefined || imported.length === 0) areAll = false
+    for (const one of imported ?? []) maps.add(one)
   }
-  return { groups, areAll }
+  return { groups: [...own, ...[...maps].flatMap(groupsOf)], areAll }
+}
+
+/** The maps of an import, in which `*` stands for any characters; `undefined` while they, or some of them, are not known. */
+function importedMaps({ definitions }: Run, canonical: string): readonly JsonObject[] | undefined {
+  if (canonical.includes('*')) {
+    const all = definitions.maps()
+    return all === PENDING ? undefined : all?.filter(({ url }) => typeof url === 'string' && matchesPattern(url, canonical))
+  }
+  const found = definitions.definition('StructureMap', canonical)
+  return found === PENDING ? undefined : [found ?? []].flat()
+}
+
+/** Whether a text matches a pattern, in which `*` stands for any characters. */
+function matchesPattern(text: string, pattern: string): boolean {
+  const [first = '', ...parts] = pattern.split('*')
+  const last = parts.pop() ?? ''
+  const end = text.length - last.length
+  if (!text.startsWith(first) || !text.endsWith(last)) return false
+  let at = first.length
+  for (const part of parts) {
+    const found = text.indexOf(part, at)
+    if (found < 0) return false
+    at = found + part.length
+  }
+  return at <= end
 }
 
 function checkNames(run: Run, groups: ReadonlyMap<Callable, FhirNode>): void {

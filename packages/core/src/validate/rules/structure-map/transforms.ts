@@ -1,6 +1,8 @@
 import { OperationError, quoted } from '../../../errors/index.js'
-import type { FhirNode } from '../../../fhirpath/index.js'
-import { isObject, objectsAt } from '../../../json/index.js'
+import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
+import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
+import type { CodeList, GivenCode } from '../../run/definitions.js'
+import { INHERITED } from '../../run/element-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
@@ -19,6 +21,14 @@ export const MAP_TRANSFORM: FindingDefinition = defineFinding(
   'error',
   'invalid',
   'Give the transform the parameters that it takes.',
+)
+
+/** A translation whose codes do not fit the elements, or cannot be compared with them. */
+export const MAP_TRANSLATION: FindingDefinition = defineFinding(
+  'structure-map-translation',
+  'warning',
+  'invalid',
+  'Map every code that the source can have to one that the target may have, and bind both to value sets that are known.',
 )
 
 /**
@@ -67,6 +77,8 @@ const MADE: ReadonlyMap<string, string> = new Map(
 /** The possible results of `translate`. */
 const OUTPUTS: readonly unknown[] = ['code', 'system', 'display', 'Coding', 'CodeableConcept']
 
+const GIVES_CODE: ReadonlySet<unknown> = new Set(['code', 'Coding', 'CodeableConcept'])
+
 /** A parameter: the name of a variable, or a value. */
 interface Parameter {
   readonly variable: string | undefined
@@ -94,7 +106,7 @@ export function checkTransform(run: Run, target: FhirNode, place: TransformPlace
   if (parameters.length < least || parameters.length > most)
     say(`The transform ${transform} takes ${rangeText(least, most)}, not ${parameters.length}.`)
   checkVariables(run, target, parameters, place.scope)
-  if (transform === 'translate') checkTranslation(run, target, parameters, place.map)
+  if (transform === 'translate') checkTranslation(run, target, parameters, place)
   if (transform === 'evaluate') checkExpression(run, target, parameters.at(-1))
   return transform === 'create' ? createdType(run, target, parameters, place) : madeType(transform, parameters, place)
 }
@@ -139,16 +151,27 @@ function madeType(transform: string, [first]: readonly Parameter[], { scope }: T
   return types.length === 1 ? types[0] : undefined
 }
 
-function checkTranslation(run: Run, target: FhirNode, [, map, output]: readonly Parameter[], { value }: FhirNode): void {
+function checkTranslation(run: Run, target: FhirNode, parameters: readonly Parameter[], { map, scope, shape }: TransformPlace): void {
+  const [source, concepts, output] = parameters
   if (output !== undefined && !OUTPUTS.includes(output.value))
     run.findings.report(MAP_TRANSFORM, target, {
       text: `A translation gives one of ${OUTPUTS.join(', ')}, not ${quoted(String(output.value))}.`,
     })
-  if (typeof map?.value !== 'string' || map.variable !== undefined) return
-  const canonical = map.value
+  if (typeof concepts?.value !== 'string' || concepts.variable !== undefined) return
+  const found = conceptMapFor(run, target, concepts.value, map)
+  if (found === undefined || !GIVES_CODE.has(output?.value ?? 'code')) return
+  const read = scope.find(source?.variable ?? '', 'source')?.shape
+  checkTranslated(run, target, found, {
+    from: read && boundCodes(run, target, read, 'source'),
+    to: shape && boundCodes(run, target, shape, 'target'),
+  })
+}
+
+/** The concept map of a translation, if it is known; reports one that is not. */
+function conceptMapFor(run: Run, target: FhirNode, canonical: string, { value }: FhirNode): JsonObject | undefined {
   const isContained = canonical.startsWith('#')
-  const contained =
-    isContained && isObject(value) ? objectsAt(value, 'contained').find(({ id }) => `#${String(id)}` === canonical) : undefined
+  const resources = isContained && isObject(value) ? objectsAt(value, 'contained') : []
+  const contained = resources.find((one) => one['resourceType'] === 'ConceptMap' && `#${String(one['id'])}` === canonical)
   const found = isContained ? contained : run.definitions.definition('ConceptMap', canonical)
   if (found === undefined)
     run.findings.report(MAP_TRANSFORM, target, {
@@ -156,6 +179,81 @@ function checkTranslation(run: Run, target: FhirNode, [, map, output]: readonly 
       severity: isContained ? 'error' : 'warning',
       code: 'not-found',
     })
+  return found === PENDING ? undefined : found
+}
+
+/** The codes that an element can have; reports when they are not known. */
+function boundCodes(run: Run, target: FhirNode, { rule }: Shape, side: 'source' | 'target'): CodeList | undefined {
+  const say = (why: string): undefined => {
+    run.findings.report(MAP_TRANSLATION, target, { text: `${why}, so that the concept map is not compared with the codes of the ${side}.` })
+    return undefined
+  }
+  const binding = rule.bindings.find(({ strength, isAdditional }) => strength === 'required' && isAdditional !== true)
+  if (binding === undefined) return say(`The ${side} has no required binding`)
+  if (binding.valueSet === INHERITED) return undefined
+  const list = run.definitions.valueSet(binding.valueSet)
+  if (list === PENDING) return undefined
+  if (list === undefined) return say(`The value set ${quoted(binding.valueSet)} could not be found`)
+  return list.problem !== undefined || list.members().length === 0 ? say(`The codes of ${quoted(binding.valueSet)} cannot be listed`) : list
+}
+
+/** The codes of both elements of a translation, as far as they are known. */
+interface Translated {
+  readonly from: CodeList | undefined
+  readonly to: CodeList | undefined
+}
+
+/** Reports the codes that a concept map leaves out, and those that it leads to and that the target may not have. */
+function checkTranslated(run: Run, target: FhirNode, map: JsonObject, { from, to }: Translated): void {
+  const mappings = objectsAt(map, 'group').map((group) => mappingOf(run, group))
+  const say = (text: string, codes: ReadonlySet<string>): void => {
+    if (codes.size > 0) run.findings.report(MAP_TRANSLATION, target, { text: `${text}: ${[...codes].slice(0, 10).join(', ')}.` })
+  }
+  const codes = from?.members() ?? mappings.flatMap(({ listed }) => listed)
+  const [missing, wrong] = [new Set<string>(), new Set<string>()]
+  for (const code of codes) {
+    const targets = mappings.map((mapping) => mapping.targets(code))
+    if (targets.every((some) => some?.length === 0)) missing.add(code.code)
+    for (const one of targets.flat()) if (one !== undefined && to?.has(one) === 'out') wrong.add(one.code)
+  }
+  say('The concept map does not map all codes that the source can have', from === undefined ? new Set() : missing)
+  say('The concept map leads to codes that the target may not have', wrong)
+}
+
+/** A group of a concept map. */
+interface Mapping {
+  /** The codes that it lists. */
+  readonly listed: readonly GivenCode[]
+  /** The codes that a code is mapped to; `undefined` where another concept map decides. */
+  readonly targets: (code: GivenCode) => readonly GivenCode[] | undefined
+}
+
+/** Equivalences that say that there is no target. */
+const UNMATCHED: ReadonlySet<unknown> = new Set(['unmatched', 'disjoint'])
+
+function mappingOf(run: Run, group: JsonObject): Mapping {
+  const [system, other] = ['source', 'target'].map((side) => stringAt(group, side)?.split('|', 1)[0])
+  const known = new Map<string, readonly string[]>()
+  for (const element of objectsAt(group, 'element')) {
+    run.scheduler.step()
+    const targets = objectsAt(element, 'target').filter(({ equivalence }) => !UNMATCHED.has(equivalence))
+    known.set(
+      stringAt(element, 'code') ?? '',
+      targets.flatMap((one) => stringAt(one, 'code') ?? []),
+    )
+  }
+  const rest = objectAt(group, 'unmapped')
+  const unlisted = (code: string): readonly string[] | undefined => {
+    if (rest?.['mode'] === 'other-map') return undefined
+    return rest?.['mode'] === 'provided' ? [code] : [stringAt(rest ?? {}, 'code') ?? []].flat()
+  }
+  return {
+    listed: [...known.keys()].map((code) => ({ system, code })),
+    targets: (given) => {
+      if (system !== undefined && given.system !== undefined && given.system !== system) return []
+      return (known.get(given.code) ?? unlisted(given.code))?.map((code) => ({ system: other, code }))
+    },
+  }
 }
 
 function checkExpression(run: Run, target: FhirNode, expression: Parameter | undefined): void {
