@@ -150,7 +150,7 @@ function reportSliceOrder(build: Building, bases: readonly ElementNode[], mine: 
   const places = new Map(bases.map(({ sliceName }, index) => [sliceName, index]))
   let last = -1
   for (const own of mine) {
-    const place = places.get(own.sliceName) ?? last
+    const place = places.get(own.sliceName) ?? (outerName(own) === '' ? bases.length : last)
     if (place < last)
       build.report(
         own,

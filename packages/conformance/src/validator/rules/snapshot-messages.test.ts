@@ -205,3 +205,93 @@ add(
 const addBase = messageTests('the base', /^definition-base/)
 addBase('of a model', [], model({}))
 addBase('that is not known', ['warning|not-found definition-base StructureDefinition'], { ...model({}), baseDefinition: `${SD}Nothing` })
+
+const slicesNamed = (...names: readonly string[]): readonly JsonObject[] =>
+  names.map((sliceName) => element(`${RANGE}:${sliceName}`, { sliceName }))
+const baseOfTwo = first(element(RANGE, { min: 0, max: '*', ...byCode }), ...slicesNamed('a', 'b'))
+for (const [names, expected] of [
+  [['a', 'b', 'c'], []],
+  [['a', 'c'], []],
+  [['c', 'a'], FAILS],
+  [['a', 'c', 'b'], FAILS],
+] as const)
+  add(
+    `of slices ${names.join(', ')} where the base has a, b: Named_items_are_out_of_order_in_the_slice`,
+    expected,
+    profile('own', [element(RANGE, byCode), ...slicesNamed(...names)], onFirst),
+    [baseOfTwo],
+  )
+
+const typed = { slicing: { discriminator: [{ type: 'type', path: '$this' }], rules: 'open' } }
+for (const [sliceName, expected] of [
+  ['valueQuantity', []],
+  ['valueString', []],
+  ['foo', FAILS],
+  ['valueFoo', FAILS],
+] as const)
+  add(
+    `of a slice by type without a type, of the name ${sliceName}`,
+    expected,
+    profile('untyped', [element('Observation.value[x]', typed), element(`Observation.value[x]:${sliceName}`, { sliceName, min: 0 })]),
+  )
+
+add(
+  "of FHIRPath's own type where the base has one of FHIR",
+  FAILS,
+  profile('system', [element('Observation.status', { type: [{ code: 'http://hl7.org/fhirpath/System.String' }] })]),
+)
+add(
+  "of FHIRPath's own type where the base has it",
+  [],
+  profile('system', [element('Observation.id', { type: [{ code: 'http://hl7.org/fhirpath/System.String' }] })]),
+)
+
+const bundleProfile = (...elements: readonly JsonObject[]): JsonObject => ({
+  ...profile('bundleProfile', [], { type: 'Bundle', baseDefinition: `${SD}Bundle` }),
+  differential: { element: [element('Bundle'), ...elements] },
+})
+const UNMATCHED = (index: number): readonly string[] => [
+  `error|value definition-path StructureDefinition.differential.element[${index}]`,
+  'error|value definition-path StructureDefinition',
+]
+const ENTRY = 'Bundle.entry.resource'
+add(
+  'of an element of the type of resource that it states',
+  [],
+  bundleProfile(element(ENTRY, { type: [{ code: 'Patient' }] }), element(`${ENTRY}.name`, { min: 1 })),
+)
+add(
+  'of an element that the type of resource that it states does not have',
+  UNMATCHED(2),
+  bundleProfile(element(ENTRY, { type: [{ code: 'Patient' }] }), element(`${ENTRY}.nope`, { min: 1 })),
+)
+add('of an element of a resource of any type', UNMATCHED(1), bundleProfile(element(`${ENTRY}.name`, { min: 1 })))
+
+const MODEL = {
+  ...profile('Model', [], { kind: 'logical', derivation: 'specialization', type: 'http://a.org/StructureDefinition/Model' }),
+  baseDefinition: `${SD}Element`,
+  differential: {
+    element: [element('Model', { min: 0, max: '*' }), element('Model.part', { min: 0, max: '1', type: [{ code: 'string' }] })],
+  },
+}
+for (const [name, expected] of [
+  ['part', []],
+  ['nope', UNMATCHED(1)],
+] as const)
+  add(
+    `of a logical model, with the element ${name}`,
+    expected,
+    {
+      ...MODEL,
+      url: 'http://a.org/StructureDefinition/ofModel',
+      derivation: 'constraint',
+      baseDefinition: MODEL.url,
+      differential: { element: [element('Model'), element(`Model.${name}`, { min: 1 })] },
+    },
+    [MODEL],
+  )
+add(
+  'of a type that is named by a URL, which only logical models are: SD_PATH_TYPE_MISMATCH',
+  [0, 1].map((index) => `error|not-found definition-path StructureDefinition.differential.element[${index}]`),
+  { ...MODEL, kind: 'complex-type' },
+)

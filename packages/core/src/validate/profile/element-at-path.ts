@@ -63,7 +63,8 @@ function isBareChoice(model: TypeModel, path: string): boolean {
   return types.some(({ elements, members }) => !members.has(name) && elements.get(name)?.[0]?.isChoice === true)
 }
 
-function mayExist(model: TypeModel, path: string): boolean {
+/** False for a path that the types of the release do not have, and that leads neither into a resource of any type nor into an unknown type. */
+export function mayExist(model: TypeModel, path: string): boolean {
   if (elementAtPath(model, path) !== undefined) return true
   const [root = '', ...steps] = path.split('.')
   return model.type(root) === undefined || steps.some((_, index) => isAnyResource(model, [root, ...steps.slice(0, index)].join('.')))

@@ -1,7 +1,7 @@
 import { quoted } from '../../../errors/index.js'
 import { type FhirNode, isSubtype, type TypeDefinition, type TypeModel } from '../../../fhirpath/index.js'
 import { isObject, type JsonObject, objectAt, objectsAt, stringAt } from '../../../json/index.js'
-import { elementAtPath, stepInto } from '../../profile/element-at-path.js'
+import { elementAtPath, mayExist, stepInto } from '../../profile/element-at-path.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import { resourceOf, type Run } from '../../run/run.js'
@@ -96,12 +96,17 @@ function checkRoot({ run, definition }: DifferentialCheck, elements: readonly El
   run.findings.report(DEFINITION_SNAPSHOT, definition, { text: 'The differential cannot be applied because it slices the root.' })
 }
 
-function reportMisplaced({ run, definition }: DifferentialCheck, elements: readonly ElementCheck[]): void {
+function reportMisplaced({ run, definition, built }: DifferentialCheck, elements: readonly ElementCheck[]): void {
   const unmatched = new Set(misplacedElements(run, elements))
   const narrowed = new Set(
     elements.flatMap(({ node: { value }, path }) => (isObject(value) && objectsAt(value, 'type').length === 1 ? [path] : [])),
   )
-  const misplaced = elements.filter((element) => unmatched.has(element) || isInChoice(run, element, narrowed))
+  const absent = new Set(built?.problems.flatMap(({ kind, expression }) => (kind === 'element-unknown' ? [expression] : [])))
+  const misplaced = elements.filter((element, index) => {
+    if (element.place === undefined && mayExist(run.model, element.path))
+      return absent.has(`StructureDefinition.differential.element[${index}]`)
+    return unmatched.has(element) || isInChoice(run, element, narrowed)
+  })
   if (misplaced.length === 0) return
   for (const { node, path } of misplaced) {
     run.findings.report(DEFINITION_PATH, node, {
@@ -125,7 +130,8 @@ function isInChoice({ model }: Run, { path }: ElementCheck, narrowed: ReadonlySe
 
 /** Checks that an element is of the definition's own type, and that it slices only elements that repeat or have several types. */
 function checkPlace({ run, definition, isConstraint }: DifferentialCheck, { node, path, place }: ElementCheck): void {
-  const type = (textOf(definition, 'type') ?? '').replace(/^.*\//, '')
+  const name = textOf(definition, 'type') ?? ''
+  const type = textOf(definition, 'kind') === 'logical' ? name.replace(/^.*\//, '') : name
   const say = (at: FhirNode, text: string): void => run.findings.report(DEFINITION_PATH, at, { text, code: 'not-found' })
   if (type !== '' && path !== type && !path.startsWith(`${type}.`))
     say(node, `The path ${quoted(path)} does not start with the type ${quoted(type)}.`)

@@ -180,20 +180,33 @@ function narrowedProblem({ run, node, path, place, narrowed }: Applied, base: Js
 }
 
 /** Checks that slices of a choice by type are by type alone, unordered, and named after the type. */
-function typeSlicingProblem({ node, path, slices }: Applied): string | undefined {
+function typeSlicingProblem({ run, node, path, slices }: Applied): string | undefined {
   const slicing = isObject(node.value) && path.endsWith('[x]') ? objectAt(node.value, 'slicing') : undefined
-  if (slicing === undefined || !slices.every(({ node: { value } }) => isObject(value) && objectsAt(value, 'type').length === 1))
-    return undefined
+  if (slicing === undefined) return undefined
+  const untyped = isByType(slicing) ? slices.find((slice) => typesIn(slice.node).length === 0 && !isNamedAfterType(run, slice)) : undefined
+  if (untyped !== undefined)
+    return `The slice ${quoted(textOf(untyped.node, 'sliceName') ?? '')} of ${quoted(path)} has no type, and is not named after one.`
+  if (!slices.every(({ node: { value } }) => isObject(value) && objectsAt(value, 'type').length === 1)) return undefined
   return discriminatorsProblem(slicing, path) ?? slices.map((slice) => nameProblem(slice, path)).find((text) => text !== undefined)
 }
 
 function discriminatorsProblem(slicing: JsonObject, path: string): string | undefined {
   if (slicing['ordered'] === true) return `The slicing of ${quoted(path)} by type cannot be ordered.`
-  const [discriminator, ...others] = objectsAt(slicing, 'discriminator')
-  const isByType = others.length === 0 && discriminator?.['type'] === 'type' && discriminator['path'] === '$this'
-  return isByType
+  return isByType(slicing)
     ? undefined
     : `The slicing of ${quoted(path)} by type must have one discriminator, of the type 'type' and the path '$this'.`
+}
+
+function isByType(slicing: JsonObject): boolean {
+  const [discriminator, ...others] = objectsAt(slicing, 'discriminator')
+  return others.length === 0 && discriminator?.['type'] === 'type' && discriminator['path'] === '$this'
+}
+
+/** True for `valueQuantity` or `valueString`, of `value[x]`. */
+function isNamedAfterType({ model }: Run, { node, path }: ElementCheck): boolean {
+  const [stem, own] = [(path.split('.').at(-1) ?? '').slice(0, -3), textOf(node, 'sliceName') ?? '']
+  const type = own.startsWith(stem) ? own.slice(stem.length) : ''
+  return model.type(type) !== undefined || model.type(type.slice(0, 1).toLowerCase() + type.slice(1)) !== undefined
 }
 
 function nameProblem({ node }: ElementCheck, path: string): string | undefined {
@@ -252,7 +265,7 @@ function isAllowed({ model }: Run, code: string, allowed: string): boolean {
   const type = model.type(code)
   if (allowed === code || allowed === 'Any' || allowed === '*') return true
   // Types of logical models are named by URLs.
-  if (type === undefined) return isAbsoluteUri(code)
+  if (type === undefined) return isAbsoluteUri(code) && !code.startsWith(SYSTEM_TYPES)
   return (ABSTRACT_TYPES.has(allowed) && isSubtype(model, type, allowed)) || (type.kind === 'primitive' && allowed.startsWith(SYSTEM_TYPES))
 }
 
