@@ -171,3 +171,24 @@ test.each<readonly [expression: string, severity: string, said: readonly string[
     expect(findings.filter(({ kind }) => kind === 'invariant').map((finding) => finding.severity)).toEqual(said)
   },
 )
+
+test.each([
+  ['Patient', 'Patient.name', true],
+  ['Patient', 'Observation.code', false],
+  [undefined, 'Patient.name', false],
+])('sdf-8a holds for the type %s and the path %s: %s', async (type, path, holds) => {
+  const definition = {
+    resourceType: 'StructureDefinition',
+    url: 'http://invariants.test/d',
+    name: 'D',
+    status: 'draft',
+    kind: 'resource',
+    abstract: false,
+    ...(type !== undefined && { type }),
+    baseDefinition: 'http://hl7.org/fhir/StructureDefinition/Patient',
+    derivation: 'constraint',
+    differential: { element: [{ path }] },
+  }
+  const found = await findingsOf(definition, [], /^invariant/)
+  expect(found.includes('error invariant StructureDefinition.differential')).toBe(!holds)
+})

@@ -264,7 +264,8 @@ function pathsFit(definition: unknown, elements: unknown, isFirst: (path: string
   if (!isObject(definition) || !isObject(elements)) return true
   const [first = '', ...rest] = objectsAt(elements, 'element').map((element) => stringAt(element, 'path') ?? '')
   const start = `${first.split('.', 1)[0]}.`
-  const isOfType = definition['kind'] === 'logical' || isFirst(first, stringAt(definition, 'type') ?? '')
+  const type = stringAt(definition, 'type')
+  const isOfType = definition['kind'] === 'logical' || (type !== undefined && isFirst(first, type))
   return isOfType && rest.every((path) => path.startsWith(start))
 }
 
