@@ -285,7 +285,7 @@ for (const [name, expected] of [
       ...MODEL,
       url: 'http://a.org/StructureDefinition/ofModel',
       derivation: 'constraint',
-      baseDefinition: MODEL.url,
+      baseDefinition: 'http://a.org/StructureDefinition/Model',
       differential: { element: [element('Model'), element(`Model.${name}`, { min: 1 })] },
     },
     [MODEL],
