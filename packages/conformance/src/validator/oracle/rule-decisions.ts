@@ -18,7 +18,8 @@ export const DECIDED_OF_RULES: readonly ProbeDecision[] = [
     why: `[eld-11](${R4}/elementdefinition.html#invs) and its like hold for elements whose type is stated by the base, too.`,
   },
   {
-    probes: /(\/slicingBadD$|slice\/(badPath|unparse)$|rule\/discriminators: |snap5: disc\/\w+\/(foo|\$other|resolve\(\))\/sd$)/,
+    probes:
+      /(^definitions r1: disc\/|\/slicingBadD$|slice\/(badPath|unparse)$|rule\/discriminators: |snap5: disc\/\w+\/(foo|\$other|resolve\(\))\/sd$)/,
     why: `[discriminator.path](${R4}/elementdefinition-definitions.html#ElementDefinition.slicing.discriminator.path) leads to an element of what is sliced.`,
   },
   {
@@ -165,20 +166,23 @@ export const DECIDED_OF_RULES: readonly ProbeDecision[] = [
     why: `[context.expression](${R4}/structuredefinition-definitions.html#StructureDefinition.context.expression) names an element or a type of R4, which has no Any and no Base; MetadataResource stands for those with a url and a status.`,
   },
   {
-    probes: /sm\/(transform\/(c|qty|id|cp|truncate|escape|cast|pointer|cc|evaluate)\/\d|translate\/two)$/,
+    probes:
+      /(sm\/(transform\/(c|qty|id|cp|truncate|escape|cast|pointer|cc|evaluate)\/\d|translate\/two)|^maps r1: tf\/(?:(?!create|copy)\w+\/(?!zz)\w+))$/,
     why: `[Transforms](${R4}/valueset-map-transform.html#expansion) take the parameters that their definitions list; theirs does not look at many, wants three of \`translate\`, which has two, and no text alone for a CodeableConcept.`,
   },
   {
-    probes: /sm\/transform\/((copy|cc)\/unkVar|append\/unk)$/,
+    probes: /(sm\/transform\/((copy|cc)\/unkVar|append\/unk)|^maps r1: tf\/\w+\/zz2?)$/,
     why: `[parameter](${R4}/structuremap-definitions.html#StructureMap.group.rule.target.parameter.value_x_): an id names a variable, which must be there.`,
   },
   {
-    probes: /sm\/(dependent\/(ok|imported|base|backbone)|transform\/evaluate\/path)$/,
+    probes:
+      /(sm\/(dependent\/(ok|imported|base|backbone)|transform\/evaluate\/path)|^maps r1: import\/(star|starMid|starPrefix|exact)\/Names)$/,
     why: 'Theirs does not see that a type is the one that is wanted where both are named without a url, and takes the target for the focus of an expression.',
     isLimit: true,
   },
   {
-    probes: /sm\/(group\/extendsUnkImp|dependent\/unkImp|default\/impUnk|target\/res\/http:__x.test_Foo)$/,
+    probes:
+      /(sm\/(group\/extendsUnkImp|dependent\/unkImp|default\/impUnk|target\/res\/http:__x.test_Foo)|^maps r1: (import\/(none|star(None|Two|PrefixNone|NoDefs))\/\w+|def\/primImport|create\/uzz\/undefined))$/,
     why: `[import](${R4}/structuremap-definitions.html#StructureMap.import): a group may be in a map that is not loaded, and a type in a definition that is not: what is not known is a warning.`,
   },
   {
@@ -186,7 +190,7 @@ export const DECIDED_OF_RULES: readonly ProbeDecision[] = [
     why: `[mode](${R4}/valueset-map-model-mode.html#expansion): what may be queried is read, and what is produced is written.`,
   },
   {
-    probes: /sm\/group\/dup$/,
+    probes: /(sm\/group\/dup|^maps r1: dupGroup)$/,
     why: `[name](${R4}/structuremap-definitions.html#StructureMap.group.name): a group has a name of its own, by which it is called.`,
   },
   {
@@ -198,11 +202,11 @@ export const DECIDED_OF_RULES: readonly ProbeDecision[] = [
     why: `[context](${R4}/structuremap-definitions.html#StructureMap.group.rule.source.context) is a type or a variable; R4's own example has one that is neither, in a group without types, so it is a warning there.`,
   },
   {
-    probes: /sm\/target\/choice\/create(Other|Unk)$/,
+    probes: /(sm\/target\/choice\/create(Other|Unk)|^maps r1: (tf\/)?create\/.*)$/,
     why: `[type](${R4}/elementdefinition-definitions.html#ElementDefinition.type): what is created for an element is of one of its types.`,
   },
   {
-    probes: /sm\/translate\/contained(Unk)?$/,
+    probes: /(sm\/translate\/contained(Unk)?|^maps r1: cm\/contained(None)?)$/,
     why: `[translate](${R4}/valueset-map-transform.html#expansion) names a map, which may be contained, and is referred to by that.`,
   },
   {

@@ -6,6 +6,26 @@ const FHIRPATH = 'https://hl7.org/fhirpath/N1'
 /** Decisions on probes of values, Bundles, forms, invariants and discriminators that were made in series. */
 export const DECIDED_OF_SERIES: readonly ProbeDecision[] = [
   {
+    probes: /^maps r1: (def\/choice(Source|Target|Both)|orphan\/chain)$/,
+    why: `[type](${R4}/structuremap-definitions.html#StructureMap.group.input.type): of what type a value is may be known only when the map is run; then nothing is wrong yet.`,
+  },
+  {
+    probes: /^definitions r1: (base\/notSd|restr\/(bind|constraintBad)\w*|tslice\/twoTypesTyped|ctx\/prof)$|^guides r1: global\/notSd$/,
+    why: `[Canonicals](${R4}/references.html#canonical) lead to resources of the type that is stated; [bindings](${R4}/elementdefinition-definitions.html#ElementDefinition.binding) are for codes; the expressions of a differential must be FHIRPath; and what is in a profile that is not known is not known.`,
+  },
+  {
+    probes: /^guides r1: (dep\/version\/|dep\/uri\/|known\/|dep\/package\/50_)/,
+    why: `[dependsOn](${R4}/implementationguide-definitions.html#ImplementationGuide.dependsOn) names one package and one version of it; theirs looks at few of these, and knows the canonicals of some packages.`,
+  },
+  {
+    probes: /^forms r1: (q\/(init|opt)\/|r\/ref\/)/,
+    why: `[initial](${R4}/questionnaire-definitions.html#Questionnaire.item.initial) values have the type of the question, answers that are references lead to the types that it allows, and an answerValueSet is a value set.`,
+  },
+  {
+    probes: /^forms r1: r\/(lim\/(maxLen|size|maxDateY)|dis\/qtyConv\/off\/|unit\/unitVs|occ\/max2)/,
+    why: `[maxLength](${R4}/questionnaire-definitions.html#Questionnaire.item.maxLength) counts characters of all texts, [quantities](${R4}/questionnaire-definitions.html#Questionnaire.item.enableWhen.operator) are compared in one unit, and a limit may be reached.`,
+  },
+  {
     probes: /^further q8: expr\/error\/(notBool|where|cast)$/,
     why: `[Singletons](${FHIRPATH}/#singleton-evaluation-of-collections): several items are not a Boolean, and a date is not converted to an integer.`,
   },
