@@ -25,6 +25,12 @@ describe('the translator in a thread', () => {
     expect(translated).toMatchObject({ status: 'fulfilled', value: { problems: [] } })
   })
 
+  it('takes no more memory for the last of many texts than for the first', async () => {
+    const small = openWorkerTranslator({ maxMemory: 40, timeoutMs: 60_000 })
+    for (let n = 0; n < 60; n++) expect((await small.translate(library(`${n}`))).problems).toEqual([])
+    await small.close()
+  })
+
   it('loads FHIR when it is told to be ready, or else before the time of the first text that uses it begins', async () => {
     const model = r4TypeModel()
     const own = openWorkerTranslator({ model })

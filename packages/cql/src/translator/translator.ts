@@ -94,6 +94,7 @@ export async function loadTranslator(fhir: ModelTexts | undefined): Promise<(tex
     import('@cqframework/cql/cql-to-elm'),
     import('@cqframework/cql/kotlin-kotlin-stdlib'),
   ])
+  holdNotesWeakly(elm)
   const { CqlCompilerOptions, CqlTranslator: Reference, LibraryManager, ModelManager: Manager, stringAsSource } = elm
   const options = CqlCompilerOptions.defaultOptions()
   // Not EnableDateRangeOptimization: it moves a date of a condition into the retrieve of an alias although the condition names another alias, and applies to
@@ -142,6 +143,18 @@ export async function loadTranslator(fhir: ModelTexts | undefined): Promise<(tex
       if (error instanceof RangeError) return TOO_DEEP
       throw error
     }
+  }
+}
+
+/**
+ * Lets the notes of the reference translator go with what they are about: it notes the type of every element of every text in a map of its own, from which
+ * nothing is removed, so that each text would take half a megabyte for ever.
+ */
+function holdNotesWeakly(reference: object): void {
+  const [, notesOf] = Object.entries(reference).find(([name]) => name.startsWith('Trackable_getInstance')) ?? []
+  if (typeof notesOf !== 'function') return
+  for (const notes of Object.values(notesOf()).map(Object)) {
+    for (const [key, map] of Object.entries(notes)) if (map instanceof Map) Reflect.set(notes, key, new WeakMap(map))
   }
 }
 
