@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
+import type { ContentLayer, Definition } from '../content/index.js'
 import { createContext, forRequest, type OperationContext } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
 import type { JsonObject } from '../json/index.js'
@@ -140,5 +141,19 @@ describe('which map is used', () => {
     const text = JSON.stringify({ resourceType: 'ConceptMap', id: 'm', meta: {}, ...map('second', {}) })
     await storage.write([{ op: 'put', type: 'ConceptMap', id: 'm', text, entries: [] }])
     expect(await targets({ mapId: 'm' }, own)).toEqual(['second'])
+  })
+
+  test('older versions of a map are not read where the newest fits', async () => {
+    const read = vi.fn()
+    const versions = ['1', '2'].map((version): Definition => {
+      const resource = map(version, { url: `${URL}v`, version, sourceCanonical: `${FROM}|${version}` })
+      const stated = { type: 'ConceptMap', url: `${URL}v`, version, status: 'active', key: version }
+      return Object.defineProperty({ ...stated, resource }, 'resource', { get: () => (read(version), resource) })
+    })
+    const layer: ContentLayer = { find: () => Promise.resolve(versions) }
+    const own = createContext({ storage: memoryStorage([]), definitions: [layer] })
+    expect(await targets({ source: FROM }, own)).toEqual(['2'])
+    expect(read).not.toHaveBeenCalledWith('1')
+    expect(await targets({ source: `${FROM}|1` }, own)).toEqual(['1'])
   })
 })

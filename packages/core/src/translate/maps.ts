@@ -89,8 +89,7 @@ function inlineMap(conceptMap: object): Definition {
 
 async function searchedMaps(ctx: OperationContext, input: TranslateOptions): Promise<readonly MapIndex[]> {
   const definitions = input.source === undefined ? requestMaps(input) : await mapsFrom(ctx, input, input.source)
-  const fitting = definitions.filter((definition) => contradiction(mapHead(headOf(definition)), input) === undefined)
-  const found = currentVersions(fitting, input.mapVersion)
+  const found = currentVersions(definitions, input)
   if (found.length > 0) return indexesOf(ctx, found)
   if (input.source === undefined && definitions.length === 0) {
     throw new OperationError('parameter-required', "A ConceptMap must be identified: by its id, or by 'url' or 'source'.", {
@@ -122,11 +121,16 @@ function isMap(resource: unknown): resource is JsonObject {
   return isObject(resource) && resource['resourceType'] === 'ConceptMap'
 }
 
-/** Returns one version of each map, ordered by url: where none was requested, the newest that is not retired. */
-function currentVersions(definitions: readonly Definition[], version: string | undefined): readonly Definition[] {
-  const eligible = definitions.filter(({ status }) => version !== undefined || status !== 'retired')
-  const newest = Array.from(Map.groupBy(eligible, (one) => one.url || one).values(), (versions) => newestOf(versions) ?? [])
-  return newest.flat().sort((a, b) => (a.url < b.url ? -1 : Number(a.url > b.url)))
+/** Returns one version of each map, ordered by url: the newest that fits the input, and is not retired where no version was requested. */
+function currentVersions(definitions: readonly Definition[], input: TranslateOptions): readonly Definition[] {
+  const eligible = definitions.filter(({ status }) => input.mapVersion !== undefined || status !== 'retired')
+  const fits = (definition: Definition): boolean => contradiction(mapHead(headOf(definition)), input) === undefined
+  // Older versions are read only where the newest does not fit.
+  const found = Array.from(Map.groupBy(eligible, (one) => one.url || one).values(), (versions) => {
+    const newest = newestOf(versions)
+    return newest === undefined || fits(newest) ? newest : newestOf(versions.filter(fits))
+  })
+  return found.filter((one) => one !== undefined).sort((a, b) => (a.url < b.url ? -1 : Number(a.url > b.url)))
 }
 
 /** Returns the name of the first input that contradicts the map. */
