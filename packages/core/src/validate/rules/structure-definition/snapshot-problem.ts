@@ -265,7 +265,7 @@ function isAllowed({ model }: Run, code: string, allowed: string): boolean {
   const type = model.type(code)
   if (allowed === code || allowed === 'Any' || allowed === '*') return true
   // Types of logical models are named by URLs.
-  if (type === undefined) return isAbsoluteUri(code) && !code.startsWith(SYSTEM_TYPES)
+  if (type === undefined) return isAbsoluteUri(code)
   return (ABSTRACT_TYPES.has(allowed) && isSubtype(model, type, allowed)) || (type.kind === 'primitive' && allowed.startsWith(SYSTEM_TYPES))
 }
 
