@@ -10,8 +10,7 @@ import {
 import type { Answered, Failure, Grants, Outcome } from './protocol.js'
 import { createRunState, type RunState } from './run-state.js'
 import type { SandboxApi } from './prelude/host.js'
-import { CODE_FILE, codePreparer, type Prepared } from './compiled-code.js'
-import { takeSnapshot } from './snapshot.js'
+import { CODE_FILE, codePreparer, type Prepared, takeSnapshot } from './snapshot.js'
 import variant from '@jitl/quickjs-ng-wasmfile-release-sync'
 
 /** The current run of a realm, which the host functions serve. */

@@ -1,6 +1,6 @@
 import type { QuickJSHandle, VmCallResult } from 'quickjs-emscripten-core'
 import type { DoneMessage, ReplyMessage, RunMessage } from './protocol.js'
-import { CODE_FILE, type Prepared } from './compiled-code.js'
+import { CODE_FILE, type Prepared } from './snapshot.js'
 import type { CurrentRun, Realm } from './realm.js'
 import { createRunState, type RunState } from './run-state.js'
 

@@ -1,7 +1,6 @@
 import { SPREAD_THE_RESULT } from 'fhir-ops/internal/input'
 import { isBuffer, isBytes, isObject } from 'fhir-ops/internal/json'
-import { checkNode, hasPackageFiles } from './package-files.js'
-import { r4 } from './r4.js'
+import { checkNode, hasPackageFiles, r4 } from './r4.js'
 import { releaseOf, type Release, type ReleaseOptions } from './release.js'
 
 /** Source of the package's file `r4.bin` for `loadR4`: its address, a response of `fetch`, or its bytes. */

@@ -10,5 +10,4 @@ export {
   csvRows,
   type CsvRow,
 } from './release-file.js'
-export { scratchIn, type Scratch, untakenRows } from './scratch.js'
-export { inWork, openWork, type ImportWork, type WorkOptions, type ImportSource } from './work.js'
+export { scratchIn, type Scratch, untakenRows, inWork, openWork, type ImportWork, type WorkOptions, type ImportSource } from './work.js'

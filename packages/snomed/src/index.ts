@@ -16,6 +16,6 @@ export {
 } from './build/snomed-parts.js'
 export type { Section } from './build/column.js'
 export { snomedVersion, type SnomedVersion, isSctid, SNOMED, withCheckDigit } from './sctid.js'
-export type { RefsetHeader, SnomedHeader } from './release/header.js'
+export type { RefsetHeader, SnomedHeader } from './release/section-reader.js'
 export type { IdTable } from './release/id-table.js'
 export { snomed } from './snomed.js'

@@ -4,7 +4,7 @@ import type { ImportedSystem } from 'fhir-ops/terminology'
 import { eclProblem, openSnomed } from './open-snomed.js'
 import { snomedProvider } from './provider/snomed-provider.js'
 import { displayDialect, displayTerm } from './provider/texts.js'
-import { SNOMED_FORMAT } from './release/header.js'
+import { SNOMED_FORMAT } from './release/section-reader.js'
 import type { SnomedIndex } from './release/snomed-index.js'
 import { pickSnomedVersion, SNOMED, snomedVersion } from './sctid.js'
 

@@ -1,5 +1,4 @@
-export { testService, type TestService, type TestServiceOptions } from './test-service.js'
-export { testClock, testIds, type TestClock } from './clock.js'
+export { testService, type TestService, type TestServiceOptions, testClock, testIds, type TestClock } from './test-service.js'
 export {
   testClient,
   RequestFailed,

@@ -1,5 +1,8 @@
-export { checkGiven, checkHas, checkResult, checkText } from './check-given.js'
 export {
+  checkGiven,
+  checkHas,
+  checkResult,
+  checkText,
   ERRORS,
   escapeControls,
   isAboutContent,

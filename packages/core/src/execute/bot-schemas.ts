@@ -2,8 +2,7 @@ import { OperationError } from '../errors/index.js'
 import type { Explain } from '../explain/index.js'
 import { isHl7Message } from '../hl7v2/index.js'
 import type { BotEvent, DeclaredSchemas, SchemaCheck, SchemaProblem } from './bot-function.js'
-import type { Bots } from './bots.js'
-import type { FoundBot } from './find-bot.js'
+import type { Bots, FoundBot } from './bots.js'
 import { isBotResponse } from './answer.js'
 
 /** Compiles schemas, and records in the explanation whether values conform. */

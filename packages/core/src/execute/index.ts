@@ -8,9 +8,8 @@ export {
   type BotResponse,
   type BotResponseOptions,
 } from './answer.js'
-export { createBots, type BotLogEntry, type BotOptions, type Bots, type HostBot } from './bots.js'
+export { createBots, type BotLogEntry, type BotOptions, type Bots, type HostBot, type BotAddress } from './bots.js'
 export { botEntries, readBot, type BotIdentifier, type BotRecord, type StoredBot } from './bot.js'
-export type { BotAddress } from './find-bot.js'
 export {
   type BotCapabilities,
   type BotContext,
@@ -27,6 +26,15 @@ export {
   type BotRuntime,
   type BotTask,
 } from './bot-function.js'
-export { readBotInput, readBotQuery, QUERY_CONTENT_TYPE, unwritableInput, type BotInput, type BotQuery } from './input.js'
-export { BOT_CONTENT_TYPES, type BotContentType, type ParseJson } from './content-types.js'
+export {
+  readBotInput,
+  readBotQuery,
+  QUERY_CONTENT_TYPE,
+  unwritableInput,
+  type BotInput,
+  type BotQuery,
+  BOT_CONTENT_TYPES,
+  type BotContentType,
+  type ParseJson,
+} from './content-types.js'
 export { checkBotSchemas } from './bot-schemas.js'

@@ -1,10 +1,11 @@
 import { canonicalOf } from '../content/index.js'
 import { createPace, type OperationContext, type Pace } from '../context/index.js'
-import { OperationError } from '../errors/index.js'
+import { OperationError, isAboutContent } from '../errors/index.js'
 import type { TypeModel } from '../fhirpath/index.js'
 import { isObject, type JsonObject } from '../json/index.js'
 import { compileProfile, notEmpty } from '../validate/profile/compile-profile.js'
-import { TYPE_URL, type ElementRule, type Profile } from '../validate/run/element-rule.js'
+import { TYPE_URL, type ElementRule, type Profile, type BindingRule } from '../validate/run/element-rule.js'
+import { expand, type ExpansionEntry } from '../expand/index.js'
 
 /** A requirement of a definition that the schema does not express. */
 export interface Unexpressed {
@@ -48,7 +49,7 @@ export interface Making {
 }
 
 /** A code of a value set. */
-export interface Code {
+interface Code {
   readonly system: string | undefined
   readonly code: string
 }
@@ -73,7 +74,7 @@ export function startMaking(ctx: OperationContext, form: SchemaForm, makers: Mak
 }
 
 /** Returns a reference to a definition; the first reference queues it for generation. @param about Identifies the definition. */
-export function definitionRef(making: Making, about: string, name: string, make: () => Promise<JsonObject>): JsonObject {
+function definitionRef(making: Making, about: string, name: string, make: () => Promise<JsonObject>): JsonObject {
   const known = making.names.get(about)
   if (known !== undefined) return { $ref: `#/$defs/${known}` }
   const free = freeName(making.taken, name.replaceAll(/[^A-Za-z0-9._-]/g, '-'))
@@ -90,7 +91,7 @@ function freeName(taken: ReadonlySet<string>, name: string): string {
 }
 
 /** The compiled StructureDefinition with a canonical URL; `undefined` if there is none. */
-export function profileOf(making: Making, canonical: string): Promise<Profile | undefined> {
+function profileOf(making: Making, canonical: string): Promise<Profile | undefined> {
   const known = making.profiles.get(canonical)
   if (known !== undefined) return known
   const found = findProfile(making, canonical)
@@ -147,4 +148,73 @@ export function patternSchema(pattern: unknown): JsonObject {
   if (!isObject(pattern)) return { const: pattern }
   const properties = Object.fromEntries(Object.entries(pattern).map(([name, value]) => [name, patternSchema(value)]))
   return { required: Object.keys(pattern), properties }
+}
+
+/** Maximum number of codes that are listed inline; longer lists become a definition of their own. */
+const MOST_INLINE = 12
+
+/** The schema that a required binding implies for values of the type; `undefined` if a schema cannot express it. */
+export async function bindingSchema(making: Making, { valueSet, takesText }: BindingRule, type: string): Promise<JsonObject | undefined> {
+  const codes = await codesOf(making, valueSet)
+  if (codes === undefined || codes.length === 0) return undefined
+  const isPrimitive = making.model.type(type)?.kind === 'primitive'
+  if (isPrimitive) return shared(making, `${valueSet} code`, valueSet, { enum: [...new Set(codes.map(({ code }) => code))] })
+  const coding = codingSchema(codes)
+  if (type === 'Coding') return shared(making, `${valueSet} Coding`, `${valueSet}-Coding`, coding)
+  if (type !== 'CodeableConcept') return undefined
+  const one = shared(making, `${valueSet} Coding`, `${valueSet}-Coding`, coding)
+  const withCode: JsonObject = { required: ['coding'], properties: { coding: { contains: one } } }
+  return takesText === true ? { anyOf: [withCode, { not: { required: ['coding'] } }] } : withCode
+}
+
+/** Schema of a Coding with one of the codes, grouped by system. */
+function codingSchema(codes: readonly Code[]): JsonObject {
+  const bySystem = Map.groupBy(codes, ({ system }) => system)
+  const alternatives = [...bySystem].map(([system, ofSystem]) => ({
+    required: ['code', ...(system === undefined ? [] : ['system'])],
+    properties: { ...(system !== undefined && { system: { const: system } }), code: { enum: ofSystem.map(({ code }) => code) } },
+  }))
+  return alternatives.length === 1 && alternatives[0] !== undefined ? alternatives[0] : { anyOf: alternatives }
+}
+
+function shared(making: Making, about: string, name: string, schema: JsonObject): JsonObject {
+  const { enum: listed } = schema
+  if (Array.isArray(listed) && listed.length <= MOST_INLINE) return schema
+  return definitionRef(making, about, `ValueSet-${lastOf(name)}`, async () => schema)
+}
+
+function lastOf(url: string): string {
+  const [last = ''] = url.slice(url.lastIndexOf('/') + 1).split('|')
+  return last
+}
+
+/** All codes of a value set, including inactive ones; `undefined` if they cannot be listed, or exceed `maxCodes`. */
+function codesOf(making: Making, valueSet: string): Promise<readonly Code[] | undefined> {
+  const known = making.codes.get(valueSet)
+  if (known !== undefined) return known
+  const found = listCodes(making, valueSet)
+  making.codes.set(valueSet, found)
+  return found
+}
+
+async function listCodes({ ctx, form }: Making, canonical: string): Promise<readonly Code[] | undefined> {
+  const [url = '', version] = canonical.split('|')
+  try {
+    const { contains, total } = await expand(ctx, {
+      url,
+      ...(version !== undefined && { valueSetVersion: version }),
+      count: form.maxCodes,
+      excludeNested: true,
+    })
+    if (total === undefined || total > form.maxCodes) return undefined
+    return contains.flatMap(codeIn)
+  } catch (error) {
+    // A missing value set or code system does not prevent the schema; the result lists it as unexpressed.
+    if (isAboutContent(error)) return undefined
+    throw error
+  }
+}
+
+function codeIn({ system, code, abstract }: ExpansionEntry): readonly Code[] {
+  return code === undefined || abstract === true ? [] : [{ system, code }]
 }

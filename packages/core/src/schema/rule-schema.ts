@@ -1,8 +1,7 @@
 import type { ElementSlot } from '../fhirpath/index.js'
 import { isObject, type JsonObject } from '../json/index.js'
 import { TYPE_URL, type ElementRule, type LimitRule, type TypeRule } from '../validate/run/element-rule.js'
-import { bindingSchema } from './codes.js'
-import { note, profileRef, oneSchema, patternSchema, type Making } from './making.js'
+import { bindingSchema, note, profileRef, oneSchema, patternSchema, type Making } from './making.js'
 import { sliceSchemas } from './slice-schema.js'
 
 /** Requirements of rules on the members of an object. */

@@ -1,8 +1,7 @@
 import { choiceName } from '../text/index.js'
 import type { JsonObject } from '../json/index.js'
 import type { Discriminator, DiscriminatorStep, ElementRule } from '../validate/run/element-rule.js'
-import { bindingSchema } from './codes.js'
-import { note, oneSchema, patternSchema, type Making } from './making.js'
+import { bindingSchema, note, oneSchema, patternSchema, type Making } from './making.js'
 
 /** A sliced list. */
 interface SlicedList {

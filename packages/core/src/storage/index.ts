@@ -74,8 +74,10 @@ export {
   joinAlternatives,
   type JoinOptions,
 } from './conditions.js'
-export { isResourceId, isResourceType, resourceTypes } from './resource-types.js'
 export {
+  isResourceId,
+  isResourceType,
+  resourceTypes,
   checkEntries,
   checkOnlyMatch,
   checkQuery,

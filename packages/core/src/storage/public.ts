@@ -31,7 +31,6 @@ export {
 } from './query.js'
 export { CONTAINED_PARAM, containedPuts, containedType, placesOf, checkLaidOut, storedResource } from './stored-resource.js'
 export { putResource, type Indexer, checkAddress, writableText } from './put-resource.js'
-export { isResourceId, isResourceType } from './resource-types.js'
+export { isResourceId, isResourceType, checkEntries, checkQuery, checkScan } from './checks.js'
 export type { ConceptStore, StoredSystem, SystemSections, SystemToStore } from './concept-store.js'
 export type { SessionRecord, SessionStore, UserRecord } from './session-store.js'
-export { checkEntries, checkQuery, checkScan } from './checks.js'

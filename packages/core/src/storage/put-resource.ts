@@ -3,7 +3,7 @@ import { compact, isObject, jsonMembers, parseInPieces, type JsonObject } from '
 import { finished, type Work } from '../work/index.js'
 import type { Condition, IndexEntry } from './query.js'
 import type { ContainedEntry, PutEntry } from './storage.js'
-import { isResourceId, isResourceType } from './resource-types.js'
+import { isResourceId, isResourceType } from './checks.js'
 import { metaPrefix } from './stored-resource.js'
 
 /** Creates the index entries of a resource, by which searches find it. `createIndexer` of `fhir-ops/search` creates one from search parameters. */

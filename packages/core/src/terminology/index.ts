@@ -24,7 +24,18 @@ export { conceptOfKey, placedKey, MOST_PLACED, displayColumns, orderOver, type O
 export { chooseVersion, preparedChoice, type SystemChoice, type SystemFamily } from './code-system/system-family.js'
 export { conceptTexts, mainText, PREFERRED_FOR_LANGUAGE, shownText, statedTexts } from './concept-texts.js'
 export { hierarchyStep, codesText, languageStep, shownTextStep, textOrigin, versionStep } from './explain/steps.js'
-export { nearestOf, type Candidate, type NearItem, explainUnknownCode, MOST_NEAREST } from './explain/unknown-code.js'
+export {
+  nearestOf,
+  type Candidate,
+  type NearItem,
+  explainUnknownCode,
+  MOST_NEAREST,
+  agreedSystem,
+  neededConcept,
+  neededSystem,
+  type NeededSystem,
+  unknownSystemValues,
+} from './needed-system.js'
 export { listable, readySet, testedSet, type FilterOperator } from './filter/concept-set.js'
 export { writtenCode } from './filter/filter-property.js'
 export { isElementList, isText, NO_IMPLICIT_RULES, unusableElement, wrongMember, type ElementShape } from './element-shape.js'
@@ -43,8 +54,18 @@ export {
 } from './request-input.js'
 export { terminologyScope, type ScopeOptions, type TerminologyScope } from './scope.js'
 export { implicitDefinition, refuseUnopened } from './code-system/imported-releases.js'
-export { standInNotes, statusNotes, systemNotes, type StatusNote } from './status-check.js'
-export { agreedSystem, neededConcept, neededSystem, type NeededSystem, unknownSystemValues } from './needed-system.js'
+export {
+  standInNotes,
+  statusNotes,
+  systemNotes,
+  type StatusNote,
+  plannedValueSet,
+  type PlannedValueSet,
+  type ValueSetQuestion,
+  type UsedDefinitions,
+  decidingInclude,
+  type DecidingInclude,
+} from './value-set/planned-value-set.js'
 export { definedValueSet, nameOf, readValueSet, type ListedCode, type ValueSetDefinition } from './value-set/value-set.js'
 export {
   withGivenSystem,
@@ -62,14 +83,6 @@ export { membershipIn, type MembershipOptions, type MembershipQuestion } from '.
 export { type CodeInQuestion, type Membership, missingImports, withImports, type PartPlan, type ValueSetPlan } from './value-set/plan.js'
 export { coverageOf, type Coverage } from './value-set/segment.js'
 export { activeCodes, membersOf, selectableCodes, type Members } from './value-set/members.js'
-export {
-  plannedValueSet,
-  type PlannedValueSet,
-  type ValueSetQuestion,
-  type UsedDefinitions,
-  decidingInclude,
-  type DecidingInclude,
-} from './value-set/planned-value-set.js'
 export { conceptsOf, standIns, withCodes, type Segment } from './value-set/segment.js'
 export { filterAnswers, holdsAtOnce, listedConcept, preparedFilters } from './value-set/filter-tests.js'
 export { isOfVersion, NO_RULES, VERSION_RULES, versionFits, versionsByUrl, type VersionRules } from './versions.js'

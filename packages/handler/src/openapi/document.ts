@@ -11,8 +11,9 @@ import {
   resourceSchema,
   schemaRef,
   SEARCH_FORM,
+  definedOperation,
+  type DefinedOperation,
 } from './components.js'
-import { definedOperation, type DefinedOperation } from './operation-definition.js'
 import { NDJSON } from '../http/answer.js'
 import { FORM, PATCH_TYPES, readingOf, type BodyKind } from '../http/body.js'
 import { ASYNC_STATUS } from '../routes/async-routes.js'

@@ -1,7 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises'
 import { OperationError } from 'fhir-ops/errors'
-import type { Connection, Connections } from './connections.js'
-import type { Copy } from './copy.js'
+import type { Connection, Connections, Copy } from './connections.js'
 import { connectionSurvives, storageFailure, wasOvertaken } from './failure.js'
 import { sql, type PostgresPool, type Row, type Statement } from './sql.js'
 

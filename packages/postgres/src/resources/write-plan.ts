@@ -1,7 +1,7 @@
 import { instantOf, joined } from '@fhir-ops/sql'
 import { checkLaidOut, containedPuts, type IndexEntry, type PutEntry, type WriteEntry, type WriteResult } from 'fhir-ops/storage'
 import { checkVersion } from 'fhir-ops/internal/storage'
-import { copyChunks, type CopyValue } from '../database/copy.js'
+import { copyChunks, type CopyValue } from '../database/connections.js'
 import type { Executor } from '../database/database.js'
 import { prepared, sql, type Sql } from '../database/sql.js'
 

@@ -3,8 +3,7 @@ import { finished } from 'fhir-ops/internal/work'
 import { ACCEPTABILITY, FLAG_ACTIVE, KINDS, TERM_CHUNK, descriptionTable } from '../release/descriptions.js'
 import type { IdTable } from '../release/id-table.js'
 import { SCT } from '../sctid.js'
-import { gathered, bytesOf, sectionReader } from '../release/section-reader.js'
-import type { SnomedHeader } from '../release/header.js'
+import { gathered, bytesOf, sectionReader, type SnomedHeader } from '../release/section-reader.js'
 import { displayDialect, displayTerm } from '../provider/texts.js'
 import {
   column,

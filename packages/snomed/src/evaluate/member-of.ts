@@ -2,7 +2,7 @@ import { type MemberOf, type SubConstraint, EclError, type MemberFieldFilter, ty
 import { addBit, emptyBitmap, type Bits } from 'fhir-ops/internal/bits'
 import { or, type Bitmap } from 'fhir-ops/terminology'
 import type { Work } from 'fhir-ops/internal/work'
-import type { RefsetHeader } from '../release/header.js'
+import type { RefsetHeader } from '../release/section-reader.js'
 import { collected, testsOf, visited, type EclScope, type FilterScope } from './ecl-scope.js'
 import type { RefsetRow } from '../release/refset-table.js'
 import { textTest } from './refinement-test.js'

@@ -2,7 +2,7 @@ import type { JsonObject } from 'fhir-ops/internal/json'
 import type { ConceptText } from 'fhir-ops/internal/terminology'
 import { ACCEPTABILITY, KINDS, type DescriptionTable } from '../release/descriptions.js'
 import type { SnomedIndex } from '../release/snomed-index.js'
-import type { SnomedHeader } from '../release/header.js'
+import type { SnomedHeader } from '../release/section-reader.js'
 import { SCT, SNOMED } from '../sctid.js'
 
 /** The dialect of displays. */

@@ -1,7 +1,6 @@
 import { once, type DisplayOrder, keptLately, orderOver, type OrderedTexts } from 'fhir-ops/internal/terminology'
 import { idAt, type IdColumns } from './id-table.js'
-import type { SnomedHeader } from './header.js'
-import type { SectionReader } from './section-reader.js'
+import type { SnomedHeader, SectionReader } from './section-reader.js'
 import { gatheredBitmap, firstWhere } from 'fhir-ops/internal/bits'
 import type { Bitmap } from 'fhir-ops/terminology'
 

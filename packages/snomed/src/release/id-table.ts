@@ -1,6 +1,5 @@
 import { once } from 'fhir-ops/internal/terminology'
-import type { SnomedHeader } from './header.js'
-import type { SectionReader } from './section-reader.js'
+import type { SnomedHeader, SectionReader } from './section-reader.js'
 
 /** Ids of components in two columns of whole numbers: the last nine digits, and the digits before. */
 export interface IdColumns {

@@ -1,7 +1,6 @@
 import { bitmapFrom, type Bitmap } from 'fhir-ops/terminology'
 import { emptyBitmap } from 'fhir-ops/internal/bits'
-import type { RefsetHeader, SnomedHeader } from './header.js'
-import type { SectionReader } from './section-reader.js'
+import type { RefsetHeader, SnomedHeader, SectionReader } from './section-reader.js'
 
 /** A row of a reference set. */
 export interface RefsetRow {

@@ -2,9 +2,17 @@ import type { SystemSections } from 'fhir-ops/storage'
 import { addBit, emptyBits, emptyBitmap, rangeBitmap, bitmapOf } from 'fhir-ops/internal/bits'
 import type { Bitmap } from 'fhir-ops/terminology'
 import { type DisplayOrder, keptLately, once } from 'fhir-ops/internal/terminology'
-import { type AttributeTable, holds, listOf, type Lists, sectionReader, type SectionReader } from './section-reader.js'
+import {
+  type AttributeTable,
+  holds,
+  listOf,
+  type Lists,
+  sectionReader,
+  type SectionReader,
+  readHeader,
+  type SnomedHeader,
+} from './section-reader.js'
 import { descriptionTable, KINDS, type DescriptionTable, wordTable, type WordTable, displayTable } from './descriptions.js'
-import { readHeader, type SnomedHeader } from './header.js'
 import { idAt, idTable, type IdTable, identifierTable, type IdentifierTable } from './id-table.js'
 import { refsetTable, type RefsetTable } from './refset-table.js'
 import { SCT } from '../sctid.js'

@@ -6,7 +6,7 @@ import type { CodeSystemProvider } from '../../code-system/index.js'
 import { compileRegex } from '../../regex/index.js'
 import { makeProvider } from '../code-system/resource-provider.js'
 import { finished } from '../../work/index.js'
-import { addedBy, supplemented } from '../code-system/supplemented.js'
+import { addedBy, supplemented } from '../code-system/system-family.js'
 import { conceptsFor } from './operators.js'
 
 function providerOf(resource: JsonObject): CodeSystemProvider {
