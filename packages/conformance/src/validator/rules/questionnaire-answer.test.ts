@@ -13,6 +13,30 @@ describe('the answer to a question', () => {
   test.each<[string, JsonObject, JsonObject, readonly string[]]>([
     ['has its type', question('integer'), { valueInteger: 1 }, []],
     ['has not another type', question('integer'), { valueString: '1' }, [`error answer-type ${at}.value.ofType(string)`]],
+    [
+      'has not another type, even if its value is absent',
+      question('date'),
+      { _valueString: { extension: [{ url: `${BASE}data-absent-reason`, valueCode: 'unknown' }] } },
+      [`error answer-type ${at}.value.ofType(string)`],
+    ],
+    [
+      'is an option that is a text, as options are no decimals',
+      question('decimal', { answerOption: [{ valueString: '1.5' }] }),
+      { valueDecimal: 1.5 },
+      [],
+    ],
+    [
+      'is no other number than the options',
+      question('decimal', { answerOption: [{ valueString: '1.5' }] }),
+      { valueDecimal: 2.5 },
+      [`error answer-option ${at}.value.ofType(decimal)`],
+    ],
+    [
+      'is any text of several lines, whatever the options',
+      question('text', { answerOption: [{ valueString: 'a' }] }),
+      { valueString: 'z' },
+      [],
+    ],
     ['to a url is a uri', question('url'), { valueUri: 'http://a.org' }, []],
     [
       'is not below the least value',

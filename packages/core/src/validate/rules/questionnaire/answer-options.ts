@@ -47,7 +47,7 @@ export function checkOptions(check: ResponseCheck, valued: ValuedAnswer): void {
 const CHOICES: ReadonlySet<string> = new Set(['choice', 'open-choice'])
 
 /** Types of questions whose answers cannot be options; options that a questionnaire gives for them are ignored. */
-const WITHOUT_OPTIONS: ReadonlySet<string> = new Set(['boolean', 'url', 'quantity', 'reference', 'attachment'])
+const WITHOUT_OPTIONS: ReadonlySet<string> = new Set(['boolean', 'text', 'url', 'quantity', 'reference', 'attachment'])
 
 /** True for a text, a number or a date as the answer to a choice, for which the value set cannot decide. */
 function isUncoded({ item, value }: ValuedAnswer): boolean {
@@ -83,11 +83,11 @@ function checkOption(check: ResponseCheck, valued: ValuedAnswer, options: readon
   say(check, valued, { finding: ANSWER_OPTION, text: `The answer ${shown(valued)} is not among the options of the item.` })
 }
 
-/** Whether an answer is an option. Options cannot be decimals or dateTimes, so integers and dates stand for these. */
+/** Whether an answer is an option. Options cannot be decimals or dateTimes, so integers, dates and texts stand for these. */
 function isOption(value: ValuedAnswer['value'], { type }: FormItem, option: JsonObject): boolean {
   const expected = typedMember(option, 'value')
   if (expected === undefined) return false
-  return type === 'decimal' || type === 'dateTime' ? value.value === expected.value : sameAnswer(value, expected)
+  return type === 'decimal' || type === 'dateTime' ? String(value.value) === String(expected.value) : sameAnswer(value, expected)
 }
 
 function isLabelOf(option: JsonObject, text: string): boolean {

@@ -70,12 +70,10 @@ const TYPES: ReadonlyMap<string, readonly string[]> = new Map([
 /** Checks the value of one answer. */
 export function checkAnswer(check: ResponseCheck, answer: Answer, item: FormItem): void {
   const { value } = answer
-  if (value === undefined || value.value === undefined) return
+  if (value === undefined) return
   const text = typeProblem(value, item)
-  if (text !== undefined) {
-    check.run.findings.report(ANSWER_TYPE, value, { text, profile: check.form.canonical })
-    return
-  }
+  if (text !== undefined) check.run.findings.report(ANSWER_TYPE, value, { text, profile: check.form.canonical })
+  if (text !== undefined || value.value === undefined) return
   const valued = { answer, value, item }
   for (const rule of RULES) rule(check, valued)
 }
