@@ -136,6 +136,12 @@ describe('the answer to a question', () => {
       [`error answer-target ${at}.value.ofType(Reference)`],
     ],
     [
+      'refers to any type, if all are allowed',
+      question('reference', limit(`${BASE}questionnaire-referenceResource`, { valueCode: 'Resource' })),
+      { valueReference: { reference: 'Group/1' } },
+      [],
+    ],
+    [
       'does not refer to what is not a type of resource',
       question('reference'),
       { valueReference: { reference: 'http://a.org/Chicken/1' } },

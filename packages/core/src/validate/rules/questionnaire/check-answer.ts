@@ -1,11 +1,12 @@
 import { quoted } from '../../../errors/index.js'
-import { type FhirNode, PENDING } from '../../../fhirpath/index.js'
+import { type FhirNode, isSubtype, PENDING } from '../../../fhirpath/index.js'
 import { isObject, isString, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
 import { TYPE_URL } from '../../../text/index.js'
 import { measureOf } from '../../../ucum/index.js'
 import { extensionValues } from '../../profile/value-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, numberTextOf } from '../../run/nodes.js'
+import type { Run } from '../../run/run.js'
 import { charactersIn } from '../primitive/text.js'
 import { base64Length } from '../primitive/number-and-bytes.js'
 import { referenceOf } from '../reference/resolve-locally.js'
@@ -195,13 +196,14 @@ function checkTarget({ run, form }: ResponseCheck, { value, item }: ValuedAnswer
   const type = TYPED.exec(referenceOf(value) ?? '')?.[1]
   if (type === undefined) return
   const text = isConcrete(run.model, type)
-    ? notAllowed(type, allowed)
+    ? notAllowed(run, type, allowed)
     : `The answer refers to ${quoted(type)}, which is not a type of resource.`
   if (text !== undefined) run.findings.report(ANSWER_TARGET, value, { text, profile: form.canonical })
 }
 
-function notAllowed(type: string, allowed: readonly unknown[]): string | undefined {
-  if (allowed.length === 0 || allowed.includes(type)) return undefined
+function notAllowed({ model }: Run, type: string, allowed: readonly unknown[]): string | undefined {
+  const own = model.type(type)
+  if (allowed.length === 0 || allowed.some((one) => own !== undefined && isSubtype(model, own, String(one)))) return undefined
   return `The answer refers to ${quoted(type)}; allowed: ${allowed.join(', ')}.`
 }
 
