@@ -345,6 +345,21 @@ describe('$validate', () => {
     expect({ none: await severity(), markup: await severity('markup'), markdown: await severity('markdown') }).toEqual(expected)
   })
 
+  test.each([
+    [{ experimental: true }, ['error ValueSet', 'error ValueSet.contained[0]']],
+    [{ experimental: false }, []],
+    [{}, []],
+  ])('refuses experimental definitions as asked: VALIDATION_NO_EXPERIMENTAL_CONTENT: %j', async (own, expected) => {
+    const inner = { resourceType: 'ValueSet', id: 'i', status: 'active', compose: { include: [{ system: 'http://a.test/cs' }] }, ...own }
+    const outer = { ...inner, id: 'o', contained: [inner], compose: { include: [{ valueSet: ['#i'] }] } }
+    const said = async (...refuse: readonly Refusal[]): Promise<readonly string[]> =>
+      (await validate(ctx, { resource: outer, refuse })).findings
+        .filter(({ kind }) => kind === 'definition-status')
+        .map(({ severity, expression }) => `${severity} ${String(expression)}`)
+    expect(await said('experimental')).toEqual(expected)
+    expect(await said()).toEqual([])
+  })
+
   test('refuses markup in texts only where it is to be refused in all of them', async () => {
     const resource = { resourceType: 'Patient', name: [{ text: 'a <b>b</b>' }] }
     const severities = async (refuse: Refusal): Promise<readonly string[]> =>

@@ -265,7 +265,8 @@ describe('options in a request', () => {
         ['refuse', 'examples'],
       ],
     ],
-    ['{"security-checks":false,"examples":true,"fetcher":"x","language":"de"}', []],
+    ['{"security-checks":false,"examples":true,"no-experimental-content":false,"fetcher":"x","language":"de"}', []],
+    ['{"no-experimental-content":true}', [['refuse', 'experimental']]],
     ['{"validateReference":"CHECK_VALID"}', [['validateReferences', 'profile']]],
     [
       '{"validateReference":"CHECK_EXISTS_AND_TYPE","assumeValidRestReferences":true}',

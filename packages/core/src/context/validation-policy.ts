@@ -85,9 +85,9 @@ export type BestPractice = 'off' | Exclude<IssueSeverity, 'fatal'>
 
 /**
  * `markdown`: HTML tags in markdown. `markup`: HTML tags in all texts including markdown, where a single bare tag, such as `<name>`, stays a warning.
- * `examples`: URLs of hosts that are meant for examples.
+ * `examples`: URLs of hosts that are meant for examples. `experimental`: definitions that say that they are experimental.
  */
-export type Refusal = 'markup' | 'markdown' | 'examples'
+export type Refusal = 'markup' | 'markdown' | 'examples' | 'experimental'
 
 /** `exists`: targets of relative references must be stored; `profile`: and conform to a profile that the element allows. Absolute URLs are not followed. */
 export type ReferenceCheck = 'off' | 'exists' | 'profile'
@@ -105,7 +105,7 @@ export type FindingLevel = Exclude<IssueSeverity, 'fatal'>
 export const VALIDATION_MEMBERS: { readonly [K in keyof ValidationPolicy]-?: MemberKind } = {
   suppress: listOf(objectWith('a suppression', { id: needed(TEXT), at: TEXT, reason: needed(TEXT), until: needed(TEXT) })),
   bestPractice: oneOf('off', 'error', 'warning', 'information'),
-  refuse: listOf(oneOf('markup', 'markdown', 'examples')),
+  refuse: listOf(oneOf('markup', 'markdown', 'examples', 'experimental')),
   level: oneOf('error', 'warning', 'information'),
   validateReferences: oneOf('off', 'exists', 'profile'),
   assumeValidRestReferences: FLAG,

@@ -47,6 +47,7 @@ const OPTIONS: ReadonlyMap<string, ReadOption> = new Map<string, ReadOption>([
   ['security-checks', flag((isOn) => (isOn ? [['refuse', 'markup']] : []))],
   ['noHtmlInMarkdown', flag((isOn) => (isOn ? [['refuse', 'markdown']] : []))],
   ['examples', flag((isOn) => (isOn ? [] : [['refuse', 'examples']]))],
+  ['no-experimental-content', flag((isOn) => (isOn ? [['refuse', 'experimental']] : []))],
   ['allowed-extension-domain', (value, name) => textsIn(value, name).map((domain) => ['extensionDomain', domain] as const)],
 ])
 

@@ -113,7 +113,7 @@ interface ValidateRequest {
 
 const MODE_NAMES = ['create', 'update', 'delete', 'profile'] as const
 const LEVELS = ['information', 'warning', 'error'] as const
-const REFUSALS = ['markup', 'markdown', 'examples'] as const
+const REFUSALS = ['markup', 'markdown', 'examples', 'experimental'] as const
 
 /** @see https://hl7.org/fhir/R4/valueset-resource-validation-mode.html */
 type ValidateMode = (typeof MODE_NAMES)[number]

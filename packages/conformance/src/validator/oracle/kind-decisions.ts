@@ -75,7 +75,7 @@ export const DECIDED_OF_KINDS: readonly ProbeDecision[] = [
     why: `[minValue[x] and maxValue[x]](${R4}/elementdefinition-definitions.html#ElementDefinition.minValue_x_) are for types that have an order.`,
   },
   {
-    probes: /^rules s1: answer\/options\/text\//,
+    probes: /^(rules s1: answer\/options\/text|book u4: optOn\/text)\//,
     why: `[answerOption](${R4}/questionnaire-definitions.html#Questionnaire.item.answerOption) lists the permitted answers, of whatever type; theirs does not look at those of texts.`,
   },
   {

@@ -252,4 +252,77 @@ export const DECIDED_OF_SERIES: readonly ProbeDecision[] = [
     probes: /^fields h1: response\/(aBig|refGroup)\//,
     why: `[maxSize and referenceResource](${R4}/questionnaire-profiles.html#extensions) limit answers: theirs drops the decimals of a size, and follows a reference only to what it finds.`,
   },
+  {
+    probes: /^book u1: vsfilter\/(\w+\/is-a|s\/exists)\//,
+    why: `[is-a and exists](${R4}/valueset-filter-operator.html#definition) ask for a concept and for true or false. Theirs does not look at them for every type of property.`,
+  },
+  {
+    probes: /^book u1: vsfilter\/rel\/=\/(#q|http:\/\/zu8\.test\/cs\|\d#q)$/,
+    why: `[A Coding as the value of a filter](${R4}/valueset-definitions.html#ValueSet.compose.include.filter.value) is written system|version#code, with a system.`,
+  },
+  {
+    probes: /^book u1: vsinc\//,
+    why: `[concept](${R4}/valueset-definitions.html#ValueSet.compose.include.concept.code): a code in a value set is one of the system. Theirs asks a server.`,
+  },
+  {
+    probes: /^book (u1: vsnosys|u2: forms|u5: bind)\//,
+    why: `[A required binding](${R4}/terminologies.html#required) allows only codes of the value set, with their system: none is in a part without system, in a part of another system, or in none. Theirs passes over elements out of order in a differential, and takes a filter that cannot be applied for one that finds nothing.`,
+  },
+  {
+    probes: /^book u2: concept\/(cc|tag)\/none\//,
+    why: `[display](${R4}/datatypes.html#Coding): a code system that gives a concept no display does not say that another one is wrong.`,
+  },
+  {
+    probes: /^book u2: concept\/(cc|tag)\/nd\//,
+    why: `[designation](${R4}/codesystem-definitions.html#CodeSystem.concept.designation): texts in other languages may be displays, where a resource does not say its language.`,
+  },
+  {
+    probes: /^book u2: sys\//,
+    why: `[Coding.system](${R4}/datatypes.html#Coding) is the absolute URI of a code system, and not of a supplement, a value set or a map.`,
+  },
+  {
+    probes: /^book (u3: attach\/el|u4: att\/\w+)\/size/,
+    why: `[size](${R4}/datatypes-definitions.html#Attachment.size) is the number of bytes before they are encoded. Theirs looks only at data.`,
+  },
+  {
+    probes: /^book u3: (contained|entry)type\/three\//,
+    why: `[type.profile](${R4}/elementdefinition-definitions.html#ElementDefinition.type.profile): what conforms to one of several profiles need not conform to an unknown one.`,
+  },
+  {
+    probes: /^book u3: extver\/frag\//,
+    why: `[Extension.url](${R4}/extensibility-definitions.html#Extension.url) is the url of the definition, which fixes it.`,
+  },
+  {
+    probes: /^book u3: slice\/badPath\/def$/,
+    why: `[discriminator.path](${R4}/elementdefinition-definitions.html#ElementDefinition.slicing.discriminator.path) leads to an element of the type.`,
+  },
+  { probes: /^book u3: slice\/patternText\//, why: 'Theirs cannot compare the texts of concepts.', isLimit: true },
+  {
+    probes: /^book (u4|u5): crit\/text\/cql(-identifier)?\//,
+    why: `[criteria](${R4}/measure-definitions.html#Measure.group.population.criteria) may be CQL without a library, and names may be quoted.`,
+  },
+  {
+    probes: /^book u4: (derived\/\w+\/vs|opbase\/vs(\/notLoaded)?)$/,
+    why: `[A canonical](${R4}/references.html#canonical) names a resource of the type that the element takes. Theirs looks only at what it fetches.`,
+  },
+  {
+    probes: /^book u4: opbase\//,
+    why: `[base](${R4}/operationdefinition-definitions.html#OperationDefinition.base) is another operation. Theirs sees only a circle of one that is loaded, and does not end when two others are a circle.`,
+  },
+  {
+    probes: /^book u4: opprof\//,
+    why: `[A parameter](${R4}/parameters.html#Parameters) has a value, a resource or parts: a profile that states the type of the value need not forbid resources.`,
+  },
+  {
+    probes: /^book u4: opt\/choice\/refs\/ref$/,
+    why: `[answerOption](${R4}/questionnaire-definitions.html#Questionnaire.item.answerOption.value_x_) may be a reference, so the answer is one.`,
+  },
+  {
+    probes: /^book (u4: ref|u5: ref\/(dom|histObs))\//,
+    why: `[A literal reference](${R4}/references.html#literal) has a type of resource, an id, and perhaps a version. Theirs looks at it only on request, and takes the last part but one for the type.`,
+  },
+  {
+    probes: /^book u5: json\//,
+    why: '[JSON](https://www.rfc-editor.org/rfc/rfc8259#section-8.2) should not have unpaired surrogates.',
+  },
 ]

@@ -31,12 +31,6 @@ describe('the answer to a question', () => {
       { valueDecimal: 2.5 },
       [`error answer-option ${at}.value.ofType(decimal)`],
     ],
-    [
-      'is any text of several lines, whatever the options',
-      question('text', { answerOption: [{ valueString: 'a' }] }),
-      { valueString: 'z' },
-      [],
-    ],
     ['to a url is a uri', question('url'), { valueUri: 'http://a.org' }, []],
     [
       'is not below the least value',

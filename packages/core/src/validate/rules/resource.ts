@@ -115,12 +115,14 @@ const STATUSES: ReadonlyMap<unknown, readonly string[]> = new Map([
 /** Statuses and standards statuses that seldom go together. */
 const DOUBTFUL: ReadonlySet<string> = new Set(['draft trial-use', 'retired informative', 'retired external'])
 
-/** Checks that a definition's status is consistent with its standards status, and that its version can be used in a canonical. */
+/** Checks that a definition's status is consistent with its standards status and with what the caller refuses, and that its version can be used in a canonical. */
 function checkStatus(run: Run, node: FhirNode): void {
   const { value } = node
   if (!isObject(value) || !isCanonicalResource(node)) return
   for (const text of [standardsStatusProblem(value), versionProblem(value)])
     if (text !== undefined) run.findings.report(DEFINITION_STATUS, node, { text })
+  if (value['experimental'] === true && run.policy.refuses.has('experimental'))
+    run.findings.report(DEFINITION_STATUS, node, { text: 'The definition is experimental, which is not allowed here.', severity: 'error' })
   const [status, standardsStatus] = statusesOf(value)
   if (DOUBTFUL.has(`${status} ${standardsStatus}`))
     run.findings.report(DEFINITION_STATUS, node, {

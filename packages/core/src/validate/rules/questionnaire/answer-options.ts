@@ -47,7 +47,7 @@ export function checkOptions(check: ResponseCheck, valued: ValuedAnswer): void {
 const CHOICES: ReadonlySet<string> = new Set(['choice', 'open-choice'])
 
 /** Types of questions whose answers cannot be options; options that a questionnaire gives for them are ignored. */
-const WITHOUT_OPTIONS: ReadonlySet<string> = new Set(['boolean', 'text', 'url', 'quantity', 'reference', 'attachment'])
+const WITHOUT_OPTIONS: ReadonlySet<string> = new Set(['boolean', 'url', 'quantity', 'reference', 'attachment'])
 
 /** True for a text, a number or a date as the answer to a choice, for which the value set cannot decide. */
 function isUncoded({ item, value }: ValuedAnswer): boolean {
