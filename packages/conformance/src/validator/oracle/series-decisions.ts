@@ -10,7 +10,8 @@ export const DECIDED_OF_SERIES: readonly ProbeDecision[] = [
     why: `[type](${R4}/structuremap-definitions.html#StructureMap.group.input.type): of what type a value is may be known only when the map is run; then nothing is wrong yet.`,
   },
   {
-    probes: /^definitions r1: (base\/notSd|restr\/(bind|constraintBad)\w*|tslice\/twoTypesTyped|ctx\/prof|tp\/fhirpathType)$|^guides r1: global\/notSd$/,
+    probes:
+      /^definitions r1: (base\/notSd|restr\/(bind|constraintBad)\w*|tslice\/twoTypesTyped|ctx\/prof|tp\/fhirpathType)$|^guides r1: global\/notSd$/,
     why: `[Canonicals](${R4}/references.html#canonical) lead to resources of the type that is stated; [bindings](${R4}/elementdefinition-definitions.html#ElementDefinition.binding) are for codes; the expressions of a differential must be FHIRPath; and what is in a profile that is not known is not known.`,
   },
   {
