@@ -50,6 +50,13 @@ const MEMBERS: ReadonlyMap<string, readonly (readonly [DefinitionKey, string])[]
   ],
 ])
 
+/** Lists the members of all types whose values are keys, besides `url`. */
+export function keyMembers(): readonly string[] {
+  return MEMBERS.values()
+    .flatMap((keys) => keys.map(([, member]) => member))
+    .toArray()
+}
+
 /** Lists the keys under which a resource can be found, each with its value. */
 export function definitionKeys(resource: JsonObject): readonly (readonly [DefinitionKey, string])[] {
   const type = stringAt(resource, 'resourceType') ?? ''

@@ -30,6 +30,14 @@ describe('a pack', () => {
     expect(found.map(({ resource }) => resource['name'])).toEqual(names)
   })
 
+  test.each(['Uri', 'Canonical'])('has maps with the value sets that they lead from and into, as %s', async (kind) => {
+    const map = { resourceType: 'ConceptMap', url: 'm', [`source${kind}`]: 'u|1', [`target${kind}`]: 'v' }
+    const layer = packLayer(packOf([JSON.stringify(map)]), 'p')
+    const found = [await layer.find('ConceptMap', 'source', 'u'), await layer.find('ConceptMap', 'target', 'v')]
+    expect(found.map((maps) => maps.map(({ url }) => url))).toEqual([['m'], ['m']])
+    expect(await layer.find('ConceptMap', 'source', 'v')).toEqual([])
+  })
+
   test('has the same however often it is asked', async () => {
     const layer = packLayer(PACK, 'p')
     const asked = Array.from({ length: 120 }, async () => [

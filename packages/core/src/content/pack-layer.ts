@@ -2,7 +2,7 @@ import { checkOptions, FLAG, inputShape, type InputShape } from '../input/index.
 import { LRUCache } from 'lru-cache'
 import { isObject, stringAt, type JsonObject } from '../json/index.js'
 import { joinedBytes } from '../text/index.js'
-import { definitionKeys, oids, definitionOf } from './definition.js'
+import { definitionKeys, keyMembers, oids, definitionOf } from './definition.js'
 import type { ContentLayer, Definition, DefinitionKey } from './layer.js'
 
 /** Number of recently used definitions that stay parsed. */
@@ -198,7 +198,7 @@ function objectIn(json: string): JsonObject {
  * Members with texts by which definitions are found without parsing the resources. Guides are also found by the types of their `global` profiles, and
  * code systems by their OIDs.
  */
-const HEAD = ['resourceType', 'id', 'url', 'version', 'status', 'type', 'baseDefinition', 'valueSet', 'supplements'] as const
+const HEAD: readonly string[] = ['resourceType', 'id', 'url', 'version', 'status', ...keyMembers()]
 
 /** Creates the bytes that `packLayer` reads from the JSON texts of definitions. Their order is kept. */
 export function packOf(definitions: readonly string[]): Uint8Array {
