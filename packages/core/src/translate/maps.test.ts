@@ -143,6 +143,15 @@ describe('which map is used', () => {
     expect(await targets({ mapId: 'm' }, own)).toEqual(['second'])
   })
 
+  test('the explanation names the value sets for which a map was chosen', async () => {
+    const why = async (input: TranslateOptions): Promise<unknown> =>
+      (await translate(ctx, { coding, ...input, explain: true })).explanation?.steps[0]?.text
+    const used = `The map '${URL}b|1.10' was used: it is the newest that is not retired`
+    expect(await why({ url: `${URL}b` })).toBe(`${used}.`)
+    expect(await why({ source: `${FROM}|5` })).toBe(`${used} for '${FROM}|5'.`)
+    expect(await why({ source: FROM, target: TO })).toBe(`${used} for '${FROM}' and '${TO}'.`)
+  })
+
   test('older versions of a map are not read where the newest fits', async () => {
     const read = vi.fn()
     const versions = ['1', '2'].map((version): Definition => {

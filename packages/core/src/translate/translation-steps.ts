@@ -38,9 +38,9 @@ function namesVersion({ url, mapId, conceptMap, mapVersion }: TranslateOptions):
   return mapId !== undefined || conceptMap !== undefined || mapVersion !== undefined || url?.includes('|') === true
 }
 
-function foundBy({ url, source }: TranslateOptions): string {
-  const newest = 'it is the newest that is not retired'
-  return url === undefined && source !== undefined ? `${newest} for ${quoted(source)}` : newest
+function foundBy({ url, source, target }: TranslateOptions): string {
+  const sets = url === undefined && source !== undefined ? [source, ...(target === undefined ? [] : [target])] : []
+  return `it is the newest that is not retired${sets.length > 0 ? ` for ${sets.map(quoted).join(' and ')}` : ''}`
 }
 
 /** Records why a group is not searched for any code, or not for some codes. */
