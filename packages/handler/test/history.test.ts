@@ -1,9 +1,10 @@
+import type { ContentLayer } from 'fhir-ops/content'
 import { createContext } from 'fhir-ops/context'
 import { memoryStorage } from 'fhir-ops/memory'
 import { createIndexer, searchParameters } from 'fhir-ops/search'
 import { putResource, type PutEntry, type Storage } from 'fhir-ops/storage'
 import { r4SearchParameters, r4TypeModel } from '@fhir-ops/r4'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { askFhir, at, fhirHeaders, send, startServer, type Reply, type RunningServer } from './running-server.js'
 
 const parameters = searchParameters(r4SearchParameters(), r4TypeModel())
@@ -228,6 +229,18 @@ describe('history', () => {
     },
   )
 
+  it('looks up the definition of a type once for the summaries of its versions', async () => {
+    const { storage } = running
+    const url = 'http://hl7.org/fhir/StructureDefinition/Patient'
+    const resource = { resourceType: 'StructureDefinition', url, snapshot: { element: [{ path: 'Patient.gender', isSummary: true }] } }
+    const find = vi.fn<ContentLayer['find']>(async () => [{ type: 'StructureDefinition', url, status: 'active', key: url, resource }])
+    const server = await startServer({ storage, context: createContext({ storage, search: { parameters }, definitions: [{ find }] }) })
+    const { json } = await send(`${server.base}/fhir/R4/Patient/_history?_summary=true`, { headers: fhirHeaders(server.token) })
+    await server.stop()
+    expect([0, 1, 2, 3].map((entry) => at(json, 'entry', entry, 'resource', 'gender'))).toEqual([undefined, 'female', 'male', 'male'])
+    expect(find.mock.calls).toEqual([['StructureDefinition', 'url', url]])
+  })
+
   it('counts only those versions that the caller may see', async () => {
     const token = await tokenFor('system/Patient.rs?gender=female')
     expect(at((await ask('GET', '/Patient/_history?_total=accurate', { token })).json, 'total')).toBe(1)
@@ -237,8 +250,11 @@ describe('history', () => {
     await running.storage.write(Array.from({ length: 996 }, (_, n) => stored(`n${n}`)))
     expect(at((await ask('GET', '/Patient/_history?_total=accurate&_count=1')).json, 'total')).toBe(1_000)
     await put('more', 'other')
-    const reply = await ask('GET', '/Patient/_history?_total=accurate&_count=1')
-    expect([reply.status, at(reply.json, 'issue', 0, 'code')]).toEqual([422, 'too-costly'])
+    for (const counted of ['_total=accurate', '_summary=count']) {
+      const reply = await ask('GET', `/Patient/_history?${counted}&_count=1`)
+      expect([reply.status, at(reply.json, 'issue', 0, 'code')]).toEqual([422, 'too-costly'])
+      expect(at(reply.json, 'issue', 0, 'details', 'text')).toContain(`Ask without ${counted}.`)
+    }
     expect((await ask('GET', '/Patient/_history?_total=none&_count=1')).status).toBe(200)
     expect(at((await ask('GET', '/Patient/one/_history?_total=accurate&_count=1')).json, 'total')).toBe(2)
   })

@@ -2,6 +2,7 @@ import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
 import { createPace } from 'fhir-ops/internal/context'
 import { dateInterval, MAX_COUNT, parseSeveral, type SearchPair } from 'fhir-ops/internal/search'
+import type { ParsedSearch, SearchOptions } from 'fhir-ops/search'
 import type { HistoryPage, HistoryQuery } from 'fhir-ops/storage'
 import type { HistoryItem, HistoryPeriod, ResourceVersion } from 'fhir-ops/internal/storage'
 import { authorize } from '../auth/caller.js'
@@ -13,7 +14,7 @@ import { fhirTypes, isVersionReached, shownPage, type Part } from './reach.js'
 import { SHAPING } from './read.js'
 import { PROTOCOL, searchOptions } from './search/search-request.js'
 import { linksOf } from './search/searchset.js'
-import { subsetFor, type Subset } from './search/subset.js'
+import { subsetsFor } from './search/subset.js'
 import { pageAnswer, type EntryParts } from './bundle-text.js'
 
 const DEFAULT_PAGE = 100
@@ -59,9 +60,10 @@ async function historyAt(service: Service, exchange: Exchange, { path, query }: 
   const stored = await shownVersions(exchange, asked)
   const page = stored.items.length === 0 ? await definitionHistory(service, exchange, asked) : stored
   if (page.items.length === 0 && isOfNothing(asked)) throw new OperationError('not-found', `There is no ${path}.`)
-  const wanted = shape?.countOnly === true ? 'accurate' : total
+  const countOnly = shape?.parsed.countOnly === true
+  const wanted = countOnly ? 'count' : total
   const number = wanted === undefined || wanted === 'none' ? undefined : await totalOf(exchange, { asked, page, wanted })
-  const shown = shape?.countOnly === true ? { items: [] } : page
+  const shown = countOnly ? { items: [] } : page
   const items = shape === undefined ? shown.items : await shapedVersions(exchange, shown.items, shape)
   return pageAnswer(
     exchange.ctx,
@@ -72,8 +74,8 @@ async function historyAt(service: Service, exchange: Exchange, { path, query }: 
 
 /** What `_summary` or `_elements` leave of the versions. */
 interface Shape {
-  readonly countOnly: boolean
-  readonly subset: (type: string) => Promise<Subset | undefined>
+  readonly options: SearchOptions
+  readonly parsed: Pick<ParsedSearch, 'countOnly' | 'elements' | 'summary'>
 }
 
 /** Returns what to leave of the versions; `undefined` for all of them in full. @throws {OperationError} as `parseSeveral` */
@@ -81,18 +83,25 @@ async function shapeOf(service: Service, exchange: Exchange, types: readonly str
   const asked = exchange.target.query.filter(([name]) => SHAPING.has(name))
   if (asked.length === 0) return undefined
   const options = searchOptions(service, exchange)
-  const parsed = await parseSeveral(types, asked, options)
-  return { countOnly: parsed.countOnly, subset: (type) => subsetFor(exchange, options, { type, parsed }) }
+  return { options, parsed: await parseSeveral(types, asked, options) }
 }
 
-async function shapedVersions({ ctx }: Exchange, items: readonly HistoryItem[], { subset }: Shape): Promise<readonly HistoryItem[]> {
-  const pace = createPace(ctx)
+async function shapedVersions(
+  exchange: Exchange,
+  items: readonly HistoryItem[],
+  { options, parsed }: Shape,
+): Promise<readonly HistoryItem[]> {
+  const types = items.flatMap(({ type, stored }) => (stored === undefined ? [] : [type]))
+  const subset = await subsetsFor(exchange, options, { types, parsed })
+  const pace = createPace(exchange.ctx)
   const shaped: HistoryItem[] = []
   for (const item of items) {
-    const part = item.stored === undefined ? undefined : await subset(item.type)
+    const { stored } = item
+    const part = subset(item.type)
     await pace.step()
-    if (item.stored === undefined || part === undefined) shaped.push(item)
-    else shaped.push({ ...item, stored: { ...item.stored, text: await pace.run(part(item.stored.text)) } })
+    shaped.push(
+      stored === undefined || part === undefined ? item : { ...item, stored: { ...stored, text: await pace.run(part(stored.text)) } },
+    )
   }
   return shaped
 }
@@ -104,7 +113,8 @@ interface Counting {
   readonly asked: HistoryQuery
   /** The page that was asked for. */
   readonly page: HistoryPage
-  readonly wanted: 'estimate' | 'accurate'
+  /** `count` for the number alone, which is accurate. */
+  readonly wanted: 'estimate' | 'accurate' | 'count'
 }
 
 /**
@@ -123,8 +133,9 @@ async function totalOf(exchange: Exchange, { asked, page, wanted }: Counting): P
     total += counted.items.length
   }
   if (total <= MOST_COUNTED) return total
-  const problem = `The history has more than ${MOST_COUNTED} versions, which are not counted. Ask without _total=accurate.`
-  throw new OperationError('too-costly', problem, { expression: ['_total'] })
+  const [name, value] = wanted === 'count' ? ['_summary', 'count'] : ['_total', 'accurate']
+  const problem = `The history has more than ${MOST_COUNTED} versions, which are not counted. Ask without ${name}=${value}.`
+  throw new OperationError('too-costly', problem, { expression: [name] })
 }
 
 /** True if an empty first page means that the resource never existed: otherwise it would contain at least one version. */

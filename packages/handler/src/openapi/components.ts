@@ -139,7 +139,7 @@ export const SHARED_PARAMETERS: Readonly<Record<string, JsonObject>> = {
   summary: named('query', '_summary', 'Part of the resources', { type: 'string', enum: ['true', 'false', 'text', 'data', 'count'] }),
   elements: named('query', '_elements', 'Elements of the resources, separated by commas'),
   since: named('query', '_since', 'Instant that versions are later than', { type: 'string', format: 'date-time' }),
-  at: named('query', '_at', 'Date that versions were the present ones at'),
+  at: named('query', '_at', 'Date that versions were the present ones at; with ge, gt, le or lt, the start or the end of a period'),
   mode: named('query', 'mode', 'Which statement', { type: 'string', enum: ['full', 'normative', 'terminology'] }),
   identifier: named('query', 'identifier', 'Names the bot: system|value'),
   ifMatch: named('header', 'If-Match', 'ETag of the version that the write is for'),

@@ -22,7 +22,7 @@ import { withDefinitions } from '../definitions.js'
 import { fhirTypes, inReach, narrowed, shownPage, showsTo, type Part } from '../reach.js'
 import { authorizeSearch, searchOptions, searchPairs, takenPairs } from './search-request.js'
 import { countOf, includedIn, pacedEntries, pageLimit, searchsetAnswer, textLength, type SearchLinks, type Searchset } from './searchset.js'
-import { subsetFor, type Subset } from './subset.js'
+import { subsetFor, subsetsFor } from './subset.js'
 
 /**
  * Searches resources of a type (GET, or POST with a form) and, with `_contained`, contained resources of that type. Unknown parameters are
@@ -173,10 +173,9 @@ async function severalAnswer(service: Service, exchange: Exchange, { parsed, pat
   const isCounted = parsed.countOnly || (parsed.total !== 'none' && !exchange.caller.hides)
   const total = isCounted ? await countOfAll(exchange, parsed.queries) : undefined
   const page = parsed.countOnly ? { items: [] } : await pageOfSeveral(service, exchange, parsed)
-  const subsets = new Map<string, Subset | undefined>()
-  for (const type of new Set(page.items.map((item) => item.type)))
-    subsets.set(type, await subsetFor(exchange, searchOptions(service, exchange), { type, parsed }))
-  const searchset: Searchset = { ...page, total, subset: (type) => subsets.get(type) }
+  const types = page.items.map(({ type }) => type)
+  const subset = await subsetsFor(exchange, searchOptions(service, exchange), { types, parsed })
+  const searchset: Searchset = { ...page, total, subset }
   return searchsetAnswer(exchange.ctx, searchset, { path, pairs, base: `${service.baseUrl}${FHIR_PATH}` })
 }
 

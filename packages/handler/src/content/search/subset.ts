@@ -94,6 +94,23 @@ export async function subsetFor({ ctx }: Exchange, { parameters }: SearchOptions
   return topLevelSubset((name) => name === 'text' || mandatory.has(`${type}.${members?.get(name)?.name}`))
 }
 
+interface WantedOfSeveral {
+  /** Types of the resources; they may be repeated. */
+  readonly types: Iterable<string>
+  readonly parsed: Wanted['parsed']
+}
+
+/** As `subsetFor`, for resources of several types; each definition is looked up once. */
+export async function subsetsFor(
+  exchange: Exchange,
+  options: SearchOptions,
+  { types, parsed }: WantedOfSeveral,
+): Promise<(type: string) => Subset | undefined> {
+  const subsets = new Map<string, Subset | undefined>()
+  for (const type of new Set(types)) subsets.set(type, await subsetFor(exchange, options, { type, parsed }))
+  return (type) => subsets.get(type)
+}
+
 /** Paths of elements, without `[x]`. */
 interface MarkedPaths {
   readonly marked: ReadonlySet<string>
