@@ -9,7 +9,7 @@ import {
   answerOf,
   CODE,
   COUNT,
-  SENTENCES,
+  REASONS,
   numberIn,
   objectOf,
   text,
@@ -35,7 +35,7 @@ const expandTool: Tool = {
     ['url'],
   ),
   outputSchema: answerOf(
-    { total: { type: 'integer' }, codes: { type: 'array', items: CODING }, nextOffset: { type: 'integer' }, explanation: SENTENCES },
+    { total: { type: 'integer' }, codes: { type: 'array', items: CODING }, nextOffset: { type: 'integer' }, explanation: REASONS },
     ['codes'],
   ),
   isReadOnly: true,
@@ -71,7 +71,7 @@ const lookupTool: Tool = {
       definition: { type: 'string' },
       designations: { type: 'array', items: { type: 'object' } },
       properties: { type: 'array', items: { type: 'object' } },
-      explanation: SENTENCES,
+      explanation: REASONS,
     },
     [],
   ),
@@ -109,7 +109,7 @@ const validateCodeTool: Tool = {
     },
     ['system', 'code'],
   ),
-  outputSchema: answerOf({ valid: { type: 'boolean' }, display: { type: 'string' }, message: { type: 'string' }, explanation: SENTENCES }, [
+  outputSchema: answerOf({ valid: { type: 'boolean' }, display: { type: 'string' }, message: { type: 'string' }, explanation: REASONS }, [
     'valid',
   ]),
   isReadOnly: true,
@@ -136,7 +136,7 @@ const subsumesTool: Tool = {
     'codeA',
     'codeB',
   ]),
-  outputSchema: answerOf({ outcome: { type: 'string' }, explanation: SENTENCES }, ['outcome']),
+  outputSchema: answerOf({ outcome: { type: 'string' }, explanation: REASONS }, ['outcome']),
   isReadOnly: true,
   async run({ ask }, input) {
     const answer = await ask({ path: 'CodeSystem/$subsumes', query: { ...texts(input, ['system', 'codeA', 'codeB']), _explain: true } })
@@ -166,7 +166,7 @@ const translateTool: Tool = {
       result: { type: 'boolean' },
       matches: { type: 'array', items: { type: 'object' } },
       message: { type: 'string' },
-      explanation: SENTENCES,
+      explanation: REASONS,
     },
     ['result', 'matches'],
   ),

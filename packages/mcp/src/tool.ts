@@ -45,7 +45,7 @@ export function text(description: string): JsonObject {
 export const COUNT: JsonObject = { type: 'integer', minimum: 1, maximum: 200, default: 20, description: 'Most items of the answer' }
 
 /** Schema of the sentences that explain an answer. */
-export const SENTENCES: JsonObject = { type: 'array', items: { type: 'string' }, description: 'Why the answer is as it is' }
+export const REASONS: JsonObject = { type: 'array', items: { type: 'string' }, description: 'Why the answer is as it is' }
 
 /** Schemas of the members that identify a code. */
 export const CODE: JsonObject = {

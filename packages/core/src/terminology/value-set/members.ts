@@ -223,8 +223,7 @@ function formedCodes({ grammar }: CodeSystemProvider, { filters }: PartPlan): Pi
 /** Returns the codes that are in all sets. @param among The codes of which to choose; all of the code system when absent. */
 function* inAll(provider: CodeSystemProvider, sets: readonly ConceptSet[], among?: Segment['codes']): Work<Segment['codes']> {
   // A filter is tested on every concept found so far, including codes formed by a grammar, which must not be listed.
-  const needsAll = provider.grammar !== undefined || sets.length === 0
-  let left = among ?? (needsAll ? listable(provider).all() : undefined)
+  let left = among ?? (provider.grammar === undefined ? undefined : listable(provider).all())
   for (const set of sets) {
     const codes = yield* set.all()
     left = left === undefined ? codes : and(left, codes)
