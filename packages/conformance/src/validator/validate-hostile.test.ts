@@ -89,7 +89,7 @@ describe('hostile resources', () => {
   })
 
   const many = (make: (index: number) => unknown): readonly unknown[] => Array.from({ length: 2_000 }, (_, index) => make(index))
-  const div = (inside: string): unknown => ({ status: 'generated', div: `<div xmlns="http://www.w3.org/1999/xhtml">${inside}</div>` })
+  const div = (inside: string): JsonObject => ({ status: 'generated', div: `<div xmlns="http://www.w3.org/1999/xhtml">${inside}</div>` })
   const concept = (code: string): unknown => ({ coding: [{ system: 'http://loinc.org', code }] })
   test.each([
     ['a long list', { resourceType: 'Patient', name: many((index) => ({ family: `${index}` })) }],
@@ -135,6 +135,51 @@ describe('hostile resources', () => {
       { resourceType: 'QuestionnaireResponse', contained: [form], questionnaire: '#q', item: many(() => ({ linkId: '1' })) },
     ],
     [
+      'a translation is compared with a map of many groups',
+      {
+        resourceType: 'StructureMap',
+        contained: [
+          { resourceType: 'ConceptMap', id: 'c', group: many((i) => ({ element: [{ code: `${i}`, target: [{ code: `${i}` }] }] })) },
+        ],
+        structure: ['source', 'target'].map((mode) => ({ url: 'http://hl7.org/fhir/StructureDefinition/Patient', mode, alias: mode })),
+        group: [
+          {
+            name: 'g',
+            input: ['source', 'target'].map((mode) => ({ name: mode, type: mode, mode })),
+            rule: [
+              {
+                name: 'r',
+                source: [{ context: 'source', element: 'id', variable: 'v' }],
+                target: Array(20).fill({
+                  context: 'target',
+                  element: 'gender',
+                  transform: 'translate',
+                  parameter: [{ valueId: 'v' }, { valueString: '#c' }],
+                }),
+              },
+            ],
+          },
+        ],
+      },
+    ],
+    [
+      'a narrative is compared with the data that it links',
+      {
+        resourceType: 'Patient',
+        text: {
+          ...div('<p id="a">a</p>'),
+          extension: many((i) => ({
+            url: 'http://hl7.org/fhir/StructureDefinition/textLink',
+            extension: [
+              { url: 'htmlid', valueString: 'a' },
+              { url: 'data', valueUri: `#n${i}` },
+            ],
+          })),
+        },
+        name: many((i) => ({ id: `n${i}`, text: 'x' })),
+      },
+    ],
+    [
       'a long report is compared with its measure',
       { resourceType: 'MeasureReport', contained: [measure], measure: '#m', group: many((i) => ({ code: { text: `${i}` } })) },
     ],
@@ -153,6 +198,51 @@ describe('hostile resources', () => {
     )
     await validate(unhurried, { resource })
     return pauses
+  }
+
+  const own = { toString: 1, valueOf: 1 }
+  const answered = (item: JsonObject, answer: JsonObject): JsonObject => ({
+    resourceType: 'QuestionnaireResponse',
+    status: 'completed',
+    contained: [{ resourceType: 'Questionnaire', id: 'q', status: 'active', item: [{ linkId: '1', ...item }] }],
+    questionnaire: '#q',
+    item: [{ linkId: '1', answer: [answer] }],
+  })
+  const standards = 'http://hl7.org/fhir/StructureDefinition/structuredefinition-standards-status'
+  const referenced = 'http://hl7.org/fhir/StructureDefinition/questionnaire-referenceResource'
+  test.each<[string, JsonObject, string]>([
+    ['an answer', answered({ type: 'decimal', answerOption: [{ valueString: '1' }] }, { valueDecimal: own }), 'answer-option'],
+    ['an option', answered({ type: 'decimal', answerOption: [{ valueString: own }] }, { valueDecimal: 1 }), 'answer-option'],
+    [
+      'an allowed type',
+      answered({ type: 'reference', extension: [{ url: referenced, valueCode: own }] }, { valueReference: { reference: 'Patient/1' } }),
+      'answer-target',
+    ],
+    ['a status', { resourceType: 'ValueSet', status: 'draft', extension: [{ url: standards, valueCode: own }] }, 'empty-object'],
+    ['an import', { resourceType: 'StructureMap', import: [own] }, 'empty-object'],
+    ['a number of slices', profileOfSlices(own), 'empty-object'],
+  ])('an object where %s belongs may have members of any name', async (_, resource, kind) => {
+    expect((await validated(resource)).findings.map((finding) => finding.kind)).toContain(kind)
+  })
+
+  function profileOfSlices(max: unknown): JsonObject {
+    return {
+      resourceType: 'StructureDefinition',
+      url: 'http://hostile.test/d',
+      name: 'D',
+      status: 'draft',
+      kind: 'resource',
+      abstract: false,
+      type: 'Patient',
+      baseDefinition: 'http://hl7.org/fhir/StructureDefinition/Patient',
+      derivation: 'constraint',
+      differential: {
+        element: [
+          { id: 'Patient.name', path: 'Patient.name', slicing: { discriminator: [{ type: 'value', path: 'use' }], rules: 'open' }, max },
+          { id: 'Patient.name:a', path: 'Patient.name', sliceName: 'a', min: 1, max },
+        ],
+      },
+    }
   }
 
   test('names of properties are cut and escaped', async () => {

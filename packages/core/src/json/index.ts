@@ -14,6 +14,7 @@ export {
   type JsonObject,
   frozenJson,
   ownCopy,
+  shownJson,
 } from './narrow.js'
 export { readableJsonType } from './media-type.js'
 export {

@@ -94,3 +94,9 @@ export function frozenJson<T>(value: T): T {
   for (const member of Object.values(value)) frozenJson(member)
   return Object.freeze(value)
 }
+
+/** The text of a JSON value for a message: of objects and lists, which may have a member `toString` of their own, only what they are. */
+export function shownJson(value: unknown): string {
+  if (Array.isArray(value)) return 'a list'
+  return isObject(value) ? 'an object' : String(value)
+}

@@ -64,11 +64,15 @@ function withRequestDefinitions(own: Definitions, fromRequest: RequestDefinition
   }
   const either = (list: CodeList | undefined | Pending, ask: () => CodeList | undefined | Pending): CodeList | undefined | Pending =>
     list === PENDING || (list !== undefined && isBelow(list)) ? list : ask()
+  let maps: ReturnType<Definitions['maps']> = PENDING
   return {
     ...own,
     profile: (canonical) => by('StructureDefinition', canonical).profile(canonical),
     definition: (type, canonical) => by(type, canonical).definition(type, canonical),
-    maps: () => mapsOf(own, below.maps(), fromRequest.get('StructureMap') ?? new Set()),
+    maps: () => {
+      if (maps === PENDING) maps = mapsOf(own, below.maps(), fromRequest.get('StructureMap') ?? new Set())
+      return maps
+    },
     kinds: (canonical) => {
       const { url } = canonicalOf(canonical)
       return (fromRequest.values().some((urls) => urls.has(url)) ? own : below).kinds(canonical)

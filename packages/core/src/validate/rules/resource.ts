@@ -136,15 +136,15 @@ function checkStatus(run: Run, node: FhirNode): void {
     })
 }
 
-function statusesOf(definition: JsonObject): readonly [status: string | undefined, standardsStatus: unknown] {
-  return [stringAt(definition, 'status'), extensionAt(definition, STANDARDS_STATUS)?.['valueCode']]
+function statusesOf(definition: JsonObject): readonly [status: string | undefined, standardsStatus: string | undefined] {
+  return [stringAt(definition, 'status'), stringAt(extensionAt(definition, STANDARDS_STATUS), 'valueCode')]
 }
 
 function standardsStatusProblem(definition: JsonObject): string | undefined {
   const [status, standardsStatus] = statusesOf(definition)
   const fitting = STATUSES.get(standardsStatus)
   if (status === undefined || fitting === undefined || fitting.includes(status)) return undefined
-  return `The status ${quoted(status)} is not consistent with the standards status ${quoted(String(standardsStatus))}.`
+  return `The status ${quoted(status)} is not consistent with the standards status ${quoted(`${standardsStatus}`)}.`
 }
 
 function versionProblem(definition: JsonObject): string | undefined {

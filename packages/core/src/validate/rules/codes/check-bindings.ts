@@ -1,7 +1,7 @@
 import { extensionElement } from '../../../cross-version/index.js'
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode, type TypeDefinition } from '../../../fhirpath/index.js'
-import { isObject, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
+import { isObject, objectsAt, stringAt, type JsonObject, shownJson } from '../../../json/index.js'
 import { didYouMean, otherCase } from '../../../text/index.js'
 import type { CodeFit, CodeList, GivenCode } from '../../run/definitions.js'
 import { SYSTEM_TYPES, type BindingRule, type ElementRule } from '../../run/element-rule.js'
@@ -190,7 +190,7 @@ function checkInference(run: Run, node: FhirNode, { rule, list }: { rule: Elemen
   const systems = node.type.name === 'code' && typeof node.value === 'string' ? list.systemsOf(node.value) : []
   if (systems.length < 2) return
   run.findings.report(CODE_SYSTEM_NOT_INFERRED, node, {
-    text: `The code system of ${quoted(String(node.value))} cannot be inferred from ${list.canonical}, which has the code by ${systems.join(' and ')}.`,
+    text: `The code system of ${quoted(shownJson(node.value))} cannot be inferred from ${list.canonical}, which has the code by ${systems.join(' and ')}.`,
     ...fromProfile(rule),
   })
 }

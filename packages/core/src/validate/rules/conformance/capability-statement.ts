@@ -1,6 +1,6 @@
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
-import { isObject } from '../../../json/index.js'
+import { isObject, shownJson } from '../../../json/index.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { ResourceRule, Run } from '../../run/run.js'
@@ -52,7 +52,7 @@ function checkCapability(run: Run, parameter: FhirNode): void {
   const definition = canonical === undefined ? undefined : run.definitions.definition('SearchParameter', canonical)
   if (!isObject(definition) || type === undefined || definition['type'] === type) return
   run.findings.report(CAPABILITY_SEARCH, parameter, {
-    text: `The type is ${quoted(type)}, but the definition of the search parameter has the type ${quoted(String(definition['type']))}.`,
+    text: `The type is ${quoted(type)}, but the definition of the search parameter has the type ${quoted(shownJson(definition['type']))}.`,
   })
 }
 

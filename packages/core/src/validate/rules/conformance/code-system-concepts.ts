@@ -1,6 +1,6 @@
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
-import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
+import { isObject, objectAt, objectsAt, stringAt, type JsonObject, shownJson } from '../../../json/index.js'
 import type { CodeSystemProvider } from '../../../terminology/index.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
@@ -153,9 +153,9 @@ function checkProperty(check: ConceptCheck, property: FhirNode): void {
   if (declared?.type !== undefined && value.type.name !== declared.type)
     say(`The property ${quoted(code)} has the type ${declared.type}, but its value here is a ${value.type.name}.`)
   else if (declared !== undefined && value.type.name === 'code') checkReference(check, property, { declared, value: value.value })
-  if (code === 'synonym' && !check.codes.has(String(value.value)))
+  if (code === 'synonym' && !check.codes.has(shownJson(value.value)))
     say(
-      `The synonym ${quoted(String(value.value))} is not a code of the code system; a synonym is another code for the same concept.`,
+      `The synonym ${quoted(shownJson(value.value))} is not a code of the code system; a synonym is another code for the same concept.`,
       'warning',
     )
 }

@@ -1,3 +1,4 @@
+import { shownJson } from '../../../json/index.js'
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { conceptTexts, foldTerm, type CodeSystemProvider, type SystemFamily } from '../../../terminology/index.js'
@@ -122,7 +123,7 @@ function knownSide(run: Run, group: FhirNode, { name, family, scope, version, co
   const isPartial = content === 'not-present' || content === 'example' || content === 'fragment'
   if (provider !== undefined && (provider.header.complete || !isPartial))
     return { ...NOTHING, provider, severity: provider.header.complete ? 'error' : 'warning', scope: scope?.list }
-  const what = provider === undefined ? 'could not be found' : `has not all its content (${String(content)})`
+  const what = provider === undefined ? 'could not be found' : `has not all its content (${shownJson(content)})`
   if (provider !== undefined || scope === undefined)
     reportUnknown(run, group, { name, text: `The code system ${quoted(family.url)} ${what}, so ${name} codes are not checked.` })
   return { ...NOTHING, unknown: scope?.list === undefined ? undefined : family.url }

@@ -1,6 +1,6 @@
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
-import { isObject, stringAt } from '../../../json/index.js'
+import { isObject, stringAt, shownJson } from '../../../json/index.js'
 import { extensionValues } from '../../profile/value-rule.js'
 import { TYPE_URL, type ElementRule, type Profile, type TypeRule } from '../../run/element-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
@@ -111,7 +111,7 @@ function checkParameter(run: Run, node: FhirNode, { profile, slice }: { profile:
 function numberDifferences({ value }: FhirNode, { min, max, isComplete }: ElementRule, { base }: Profile): readonly string[] {
   if (!isObject(value)) return []
   const isAll = isComplete || base === undefined
-  const own = { min: value['min'], max: value['max'] === '*' ? Infinity : Number(value['max']) }
+  const own = { min: value['min'], max: value['max'] === '*' ? Infinity : Number(shownJson(value['max'])) }
   return [
     ...(min !== own.min && (isAll || min > 0) ? [`min is ${min}`] : []),
     ...(max !== own.max && (isAll || max < Infinity) ? [`max is ${max === Infinity ? '*' : max}`] : []),
@@ -150,5 +150,5 @@ function targetDifferences(run: Run, node: FhirNode, types: readonly TypeRule[])
   const own = new Set(childrenOf(run, node, 'targetProfile').map(({ value }) => value))
   const others = new Set<unknown>(types.flatMap(({ targetProfiles }) => targetProfiles))
   const same = own.size === others.size && [...own].every((canonical) => others.has(canonical))
-  return same ? [] : [`the target profiles are ${[...others].map(String).join(', ') || 'none'}`]
+  return same ? [] : [`the target profiles are ${[...others].map(shownJson).join(', ') || 'none'}`]
 }

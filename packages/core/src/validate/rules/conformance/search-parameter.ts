@@ -1,6 +1,6 @@
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
-import { stringAt, type JsonObject } from '../../../json/index.js'
+import { stringAt, type JsonObject, shownJson } from '../../../json/index.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run, ResourceRule } from '../../run/run.js'
@@ -59,7 +59,7 @@ function checkOrigin(run: Run, node: FhirNode, { origin, bases }: { origin: Json
   const type = textOf(node, 'type')
   if (type !== undefined && origin['type'] !== type) {
     run.findings.report(SEARCH_PARAMETER, node, {
-      text: `The type is ${quoted(type)}, but the type of the parameter it is derived from is ${quoted(String(origin['type']))}.`,
+      text: `The type is ${quoted(type)}, but the type of the parameter it is derived from is ${quoted(shownJson(origin['type']))}.`,
     })
   }
   const [own, other] = [textOf(node, 'expression'), stringAt(origin, 'expression')]

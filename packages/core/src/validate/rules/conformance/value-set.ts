@@ -1,6 +1,6 @@
 import { quoted } from '../../../errors/index.js'
 import { type FhirNode, PENDING } from '../../../fhirpath/index.js'
-import { isObject, type JsonObject, objectsAt, stringAt } from '../../../json/index.js'
+import { isObject, type JsonObject, objectsAt, stringAt, shownJson } from '../../../json/index.js'
 import { type CodeSystemProvider, conceptTexts, foldTerm } from '../../../terminology/index.js'
 import type { CodeList } from '../../run/definitions.js'
 import { defineFinding, type Finding, type FindingDefinition } from '../../run/finding.js'
@@ -128,7 +128,7 @@ function checkContained(run: Run, part: FhirNode, id: string): void {
   const version = textOf(part, 'version')
   const systems = named.filter((one) => one['resourceType'] === 'CodeSystem' && (version === undefined || one['version'] === version))
   const stray = named.find((one) => one['resourceType'] !== 'CodeSystem')
-  if (stray !== undefined) say(`The contained resource ${quoted(id)} is a ${String(stray['resourceType'])}, not a CodeSystem.`)
+  if (stray !== undefined) say(`The contained resource ${quoted(id)} is a ${shownJson(stray['resourceType'])}, not a CodeSystem.`)
   if (systems.length === 0)
     say(`There is no contained CodeSystem ${quoted(id)}${version === undefined ? '' : ` of version ${quoted(version)}`}.`)
   if (systems.length > 1) say(`Several contained CodeSystems have the id ${quoted(id)}.`)
@@ -143,7 +143,7 @@ function checkImports(run: Run, part: FhirNode): void {
       run.findings.report(VALUE_SET_IMPORT, one, { text: `${list.problem}.` })
     if (list !== undefined) continue
     const kind = otherKindOf(run, one.value, 'ValueSet')
-    const what = kind === undefined ? 'could not be found' : `is a ${String(kind)}`
+    const what = kind === undefined ? 'could not be found' : `is a ${shownJson(kind)}`
     if (kind !== PENDING) run.findings.report(VALUE_SET_IMPORT, one, { text: `The value set ${quoted(one.value)} ${what}.` })
   }
   if (imports.length > 1)
@@ -169,7 +169,7 @@ function checkSystem(run: Run, part: FhirNode, system: string): void {
   if (version !== undefined && definition['version'] !== version) return
   const content = CONTENT.get(definition['content'])
   if (content === undefined || (definition['content'] === 'not-present' && isImported(run, system))) return
-  const text = `The content of the code system ${quoted(system)} is ${quoted(String(definition['content']))}, so it is not complete.`
+  const text = `The content of the code system ${quoted(system)} is ${quoted(shownJson(definition['content']))}, so it is not complete.`
   run.findings.report(VALUE_SET_SYSTEM, part, { text, ...content })
 }
 
@@ -312,7 +312,7 @@ interface Stated {
 function checkSystems(run: Run, expansion: FhirNode, { contained, parameters }: Stated): void {
   const used = parameters
     .filter((parameter) => textOf(parameter, 'name') === 'used-codesystem')
-    .flatMap((parameter) => childrenOf(run, parameter, 'value').map(({ value }) => String(value)))
+    .flatMap((parameter) => childrenOf(run, parameter, 'value').map(({ value }) => shownJson(value)))
   const bare = new Set(contained.filter(({ version }) => version === undefined).map(({ system }) => system))
   for (const system of bare) {
     const versions = new Set(used.filter((canonical) => canonical.startsWith(`${system}|`)))

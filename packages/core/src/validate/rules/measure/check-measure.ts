@@ -1,6 +1,6 @@
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
-import { isObject, stringAt, type JsonObject, objectAt, objectsAt } from '../../../json/index.js'
+import { isObject, stringAt, type JsonObject, objectAt, objectsAt, shownJson } from '../../../json/index.js'
 import { unescaped } from '../narrative/allowed-markup.js'
 import { emptyToken, readToken } from '../narrative/xhtml-tokens.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
@@ -46,7 +46,7 @@ function checkMeasure(run: Run, node: FhirNode): void {
     const library = typeof value === 'string' ? run.definitions.definition('Library', value) : undefined
     if (library === undefined) {
       run.findings.report(MEASURE_LIBRARY_UNKNOWN, node, {
-        text: `The library ${quoted(String(value))} could not be found, so criteria are not checked against it.`,
+        text: `The library ${quoted(shownJson(value))} could not be found, so criteria are not checked against it.`,
       })
     } else if (library === PENDING) isWhole = false
     else libraries.push(library)

@@ -290,8 +290,12 @@ function checkTextLinks(run: Run, node: FhirNode): void {
   const div = stringAt(node.value, 'div')
   if (div === undefined) return run.findings.report(TEXT_LINK, node, { text: 'There is a textLink, but no narrative that it could link.' })
   const ids = readNarrative(div).ids
-  run.scheduler.later(() => {
-    for (const link of links) checkLink(run, node, { link, ids })
+  run.scheduler.later(function* () {
+    const known = new Map<FhirNode['value'], LinkedPlaces>()
+    for (const link of links) {
+      yield
+      yield* checkLink(run, node, { link, ids, known })
+    }
   })
 }
 
@@ -299,16 +303,18 @@ interface TextLink {
   readonly link: JsonObject
   /** Ids of the narrative. */
   readonly ids: ReadonlyMap<string, number>
+  /** The places of the resources that were linked before, by their JSON. */
+  readonly known: Map<FhirNode['value'], LinkedPlaces>
 }
 
-function checkLink(run: Run, node: FhirNode, { link, ids }: TextLink): void {
+function* checkLink(run: Run, node: FhirNode, { link, ids, known }: TextLink): Work<void> {
   const say = (text: string, code?: Finding['code']): void =>
     run.findings.report(TEXT_LINK, node, { text, ...(code !== undefined && { code }) })
   for (const id of extensionValues(link, 'htmlid'))
     if (typeof id === 'string' && !ids.has(id)) say(`The narrative has no element with the id ${quoted(id)}.`)
   const [data] = extensionValues(link, 'data')
   if (typeof data !== 'string') return say('The textLink does not say which data it links.')
-  const { count, type } = dataOf(run, node, data)
+  const { count, type } = yield* dataOf(run, node, { data, known })
   if (count === 0) say(`The data ${quoted(data)} of the textLink was not found.`, 'not-found')
   if (count > 1) say(`The data ${quoted(data)} of the textLink is in ${count} places.`, 'invalid')
   const [selector] = extensionValues(link, 'selector')
@@ -324,32 +330,38 @@ interface LinkedData {
 }
 
 /** The target of `#id`, of an address, or of an address with `#id`. */
-function dataOf(run: Run, node: FhirNode, data: string): LinkedData {
+function* dataOf(run: Run, node: FhirNode, { data, known }: Pick<TextLink, 'known'> & { readonly data: string }): Work<LinkedData> {
   const [address = '', id] = data.split('#')
   const resource = address === '' ? resourceOf(node) : resolveLocally(run, node, address)
   if (resource === undefined) return { count: 0 }
   if (id === undefined) return { count: 1, type: resource.type }
-  const type = typeOf(run, resource, id)
-  return { count: placesOf(run, resource, id), ...(type !== undefined && { type }) }
+  const places = known.get(resource.value) ?? (yield* placesIn(run, resource))
+  known.set(resource.value, places)
+  const type = places.types.get(id)
+  return { count: places.count(id), ...(type !== undefined && { type }) }
 }
 
-/** The type of the first element with an id. */
-function typeOf(run: Run, node: FhirNode, id: string): TypeDefinition | undefined {
-  run.scheduler.step()
-  const holder = isObject(node.value) ? node.value : node.extra
-  if (holder?.['id'] === id) return node.type
-  for (const name of node.type.elements.keys()) {
-    for (const child of childrenOf(run, node, name)) {
-      const found = typeOf(run, child, id)
-      if (found !== undefined) return found
-    }
+/** The places in a resource that data can be linked by. */
+interface LinkedPlaces {
+  /** The types of the elements with an id; of several with the same one, of the first. */
+  readonly types: ReadonlyMap<string, TypeDefinition>
+  /** Number of elements with an id, without those of the narrative. */
+  readonly count: (id: string) => number
+}
+
+function* placesIn(run: Run, resource: FhirNode): Work<LinkedPlaces> {
+  const types = new Map<string, TypeDefinition>()
+  const open = [resource]
+  let seen = 0
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    if (++seen % PIECE === 0) yield
+    const id = (isObject(node.value) ? node.value : node.extra)?.['id']
+    if (typeof id === 'string' && !types.has(id)) types.set(id, node.type)
+    for (const name of [...node.type.elements.keys()].toReversed())
+      for (const child of childrenOf(run, node, name).toReversed()) open.push(child)
   }
-  return undefined
-}
-
-/** Number of elements with an id, without those of the narrative. */
-function placesOf(run: Run, resource: FhirNode, id: string): number {
   const text = isObject(resource.value) ? resource.value['text'] : undefined
-  const div = isObject(text) ? (stringAt(text, 'div') ?? '') : ''
-  return (anchorsOf(run, resource).get(id) ?? 0) - (readNarrative(div).ids.get(id) ?? 0)
+  const narrative = yield* narrativeWork(isObject(text) ? (stringAt(text, 'div') ?? '') : '')
+  const anchors = yield* anchorsWork(run, resource)
+  return { types, count: (id) => (anchors.get(id) ?? 0) - (narrative.ids.get(id) ?? 0) }
 }

@@ -1,6 +1,6 @@
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type Pending } from '../../../fhirpath/index.js'
-import { isObject, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
+import { isObject, objectsAt, stringAt, type JsonObject, shownJson } from '../../../json/index.js'
 import { conceptTexts, foldTerm } from '../../../terminology/index.js'
 import { extensionValues } from '../../profile/value-rule.js'
 import type { CodeList, GivenCode } from '../../run/definitions.js'
@@ -71,12 +71,12 @@ function checkOption(check: ResponseCheck, valued: ValuedAnswer, options: readon
   const { value, item } = valued
   if (options.some((option) => isOption(value, item, option))) return
   if (item.type === 'open-choice' && value.type.name === 'string') {
-    const isLabel = options.some((option) => isLabelOf(option, String(value.value)))
+    const isLabel = options.some((option) => isLabelOf(option, shownJson(value.value)))
     if (isLabel)
       say(check, valued, {
         finding: ANSWER_OPTION,
         severity: 'warning',
-        text: `The text ${quoted(String(value.value))} is the label of an option; answer with its code.`,
+        text: `The text ${quoted(shownJson(value.value))} is the label of an option; answer with its code.`,
       })
     return
   }
@@ -87,7 +87,7 @@ function checkOption(check: ResponseCheck, valued: ValuedAnswer, options: readon
 function isOption(value: ValuedAnswer['value'], { type }: FormItem, option: JsonObject): boolean {
   const expected = typedMember(option, 'value')
   if (expected === undefined) return false
-  return type === 'decimal' || type === 'dateTime' ? String(value.value) === String(expected.value) : sameAnswer(value, expected)
+  return type === 'decimal' || type === 'dateTime' ? shownJson(value.value) === shownJson(expected.value) : sameAnswer(value, expected)
 }
 
 function isLabelOf(option: JsonObject, text: string): boolean {
@@ -122,7 +122,7 @@ function checkInValueSet(check: ResponseCheck, valued: ValuedAnswer, canonical: 
 }
 
 function givenCode(value: unknown): GivenCode {
-  return isObject(value) ? { code: stringAt(value, 'code') ?? '', system: stringAt(value, 'system') } : { code: String(value) }
+  return isObject(value) ? { code: stringAt(value, 'code') ?? '', system: stringAt(value, 'system') } : { code: shownJson(value) }
 }
 
 function valueSetOf({ run, form }: ResponseCheck, canonical: string): CodeList | undefined | Pending {
@@ -196,6 +196,6 @@ function shown({ value: { value } }: ValuedAnswer): string {
   return quoted(
     isObject(value)
       ? [stringAt(value, 'system'), stringAt(value, 'code') ?? stringAt(value, 'reference')].filter((part) => part !== undefined).join('#')
-      : String(value),
+      : shownJson(value),
   )
 }

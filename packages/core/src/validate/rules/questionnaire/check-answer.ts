@@ -1,6 +1,6 @@
 import { quoted } from '../../../errors/index.js'
 import { type FhirNode, isSubtype, PENDING } from '../../../fhirpath/index.js'
-import { isObject, isString, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
+import { isObject, isString, objectsAt, stringAt, type JsonObject, shownJson } from '../../../json/index.js'
 import { TYPE_URL } from '../../../text/index.js'
 import { measureOf } from '../../../ucum/index.js'
 import { extensionValues } from '../../profile/value-rule.js'
@@ -150,8 +150,8 @@ function placesProblem({ run }: ResponseCheck, value: ValuedAnswer['value'], max
 }
 
 function rangeProblem(value: unknown, { min, max }: Range): string | undefined {
-  if (isScalar(min) && (compareValues(value, min) ?? 0) < 0) return `The answer ${String(value)} is less than the minimum ${min}.`
-  if (isScalar(max) && (compareValues(value, max) ?? 0) > 0) return `The answer ${String(value)} is more than the maximum ${max}.`
+  if (isScalar(min) && (compareValues(value, min) ?? 0) < 0) return `The answer ${shownJson(value)} is less than the minimum ${min}.`
+  if (isScalar(max) && (compareValues(value, max) ?? 0) > 0) return `The answer ${shownJson(value)} is more than the maximum ${max}.`
   return undefined
 }
 
@@ -203,8 +203,8 @@ function checkTarget({ run, form }: ResponseCheck, { value, item }: ValuedAnswer
 
 function notAllowed({ model }: Run, type: string, allowed: readonly unknown[]): string | undefined {
   const own = model.type(type)
-  if (allowed.length === 0 || allowed.some((one) => own !== undefined && isSubtype(model, own, String(one)))) return undefined
-  return `The answer refers to ${quoted(type)}; allowed: ${allowed.join(', ')}.`
+  if (allowed.length === 0 || allowed.some((one) => own !== undefined && isSubtype(model, own, shownJson(one)))) return undefined
+  return `The answer refers to ${quoted(type)}; allowed: ${allowed.map(shownJson).join(', ')}.`
 }
 
 const MIN = 'http://hl7.org/fhir/uv/sdc/StructureDefinition/sdc-questionnaire-minQuantity'
@@ -282,7 +282,7 @@ function unitSetProblem({ run }: ResponseCheck, quantity: JsonObject, item: Json
 
 function shown(quantity: JsonObject): string {
   const unit = stringAt(quantity, 'code') ?? stringAt(quantity, 'unit')
-  return quoted(`${String(quantity['value'])}${unit === undefined ? '' : ` ${unit}`}`)
+  return quoted(`${shownJson(quantity['value'])}${unit === undefined ? '' : ` ${unit}`}`)
 }
 
 const UCUM = 'http://unitsofmeasure.org'

@@ -1,6 +1,6 @@
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
-import { isObject, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
+import { isObject, objectsAt, stringAt, type JsonObject, shownJson } from '../../../json/index.js'
 import { extensionValues } from '../../profile/value-rule.js'
 import { defineFinding, type FindingDefinition, INVARIANT } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
@@ -277,7 +277,7 @@ interface Unchecked {
 
 function report(run: Run, base: FhirNode, { at, fault, severity }: Unchecked): void {
   run.findings.report(QUESTIONNAIRE_DERIVED_FROM, at, {
-    text: `The questionnaire ${quoted(String(base.value))} ${fault}, so the derivation is not checked.`,
+    text: `The questionnaire ${quoted(shownJson(base.value))} ${fault}, so the derivation is not checked.`,
     ...(severity !== undefined && { severity }),
   })
 }
@@ -334,7 +334,11 @@ const KEPT: readonly { name: string; isBroken: (value: unknown, original: FormIt
   { name: 'type', isBroken: (type, original) => type !== original.type, what: 'The type is different' },
   { name: 'repeats', isBroken: (repeats, original) => repeats === true && !original.repeats, what: 'The item does not repeat' },
   { name: 'required', isBroken: (required, original) => required === false && original.required, what: 'The item is required' },
-  { name: 'maxLength', isBroken: (length, { json: { maxLength } }) => Number(length) > Number(maxLength), what: 'The answer is shorter' },
+  {
+    name: 'maxLength',
+    isBroken: (length, { json: { maxLength } }) => Number(shownJson(length)) > Number(shownJson(maxLength)),
+    what: 'The answer is shorter',
+  },
 ]
 
 interface OriginalAnswers {

@@ -1,6 +1,6 @@
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
-import { isObject, objectAt, stringAt, type JsonObject } from '../../../json/index.js'
+import { isObject, objectAt, stringAt, type JsonObject, shownJson } from '../../../json/index.js'
 import { formatCanonical } from '../../../content/index.js'
 import { extensionValue, extensionValues, R5_ELEMENT } from '../../profile/value-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
@@ -48,7 +48,7 @@ function checkValue(run: Run, node: FhirNode, { path, own, base }: Change): void
   const [type, other] = [mine, given].map(({ name }) => name.replace(/^(?:fixed|pattern)/, ''))
   if (type !== other) {
     run.findings.report(DEFINITION_VALUE, node, {
-      text: `The base sets a value of type ${String(other)}, not ${String(type)}.`,
+      text: `The base sets a value of type ${shownJson(other)}, not ${shownJson(type)}.`,
       at: mine.name,
       code: 'invalid',
     })
@@ -153,7 +153,7 @@ function leastProblem({ min, sliceName }: JsonObject, least: unknown): string | 
 
 function mostProblem({ max }: JsonObject, most: unknown): string | undefined {
   if (typeof max !== 'string' || typeof most !== 'string' || most === '*') return undefined
-  const isMore = max === '*' || Number(max) > Number(most)
+  const isMore = max === '*' || Number(shownJson(max)) > Number(shownJson(most))
   return isMore ? `has max = ${most} in the base, so max = ${max} is not allowed.` : undefined
 }
 

@@ -1,6 +1,6 @@
 import { quoted } from '../../../errors/index.js'
 import { pathOf, PENDING, type FhirNode } from '../../../fhirpath/index.js'
-import { extensionAt, isObject, objectAt, stringAt, type JsonObject } from '../../../json/index.js'
+import { extensionAt, isObject, objectAt, stringAt, type JsonObject, shownJson } from '../../../json/index.js'
 import { TYPE_URL } from '../../../text/index.js'
 import { ADDITIONAL_BINDINGS } from '../../profile/value-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
@@ -86,7 +86,7 @@ interface InBinding {
 function checkInBinding(run: Run, member: FhirNode, { name, base }: InBinding): void {
   if (name === 'strength') {
     if (member.value !== base)
-      refuse(run, member, `The strength of the binding is ${quoted(String(base))} in the base and must not change.`)
+      refuse(run, member, `The strength of the binding is ${quoted(shownJson(base))} in the base and must not change.`)
   } else if (name !== 'extension' || !ADDITIONAL_BINDINGS.has(textOf(member, 'url')))
     refuse(run, member, `An obligation profile must not change ${quoted(name)} of a binding.`)
   else if (RESTRICTING.has(purposeOf(member)))
@@ -159,7 +159,7 @@ async function checkClaim({ run, definition, extension, own }: Claim): Promise<v
   const claimed = await snapshotOf(run, value.value)
   if (found === PENDING || claimed === undefined || claimed === PENDING || own === undefined) return
   if (found['type'] !== textOf(definition, 'type'))
-    return say(`The profile does not comply with ${quoted(value.value)}, which is of type ${quoted(String(found['type']))}.`)
+    return say(`The profile does not comply with ${quoted(value.value)}, which is of type ${quoted(shownJson(found['type']))}.`)
   const problems = await complianceProblems({ run, own, claimed })
   const certain = problems.filter(({ isCertain }) => isCertain)
   if (certain.length > 0) say(`The profile does not comply with ${quoted(value.value)}: ${listed(certain)}.`)

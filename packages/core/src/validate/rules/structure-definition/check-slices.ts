@@ -1,5 +1,5 @@
 import { quoted } from '../../../errors/index.js'
-import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
+import { isObject, objectAt, objectsAt, stringAt, type JsonObject, shownJson } from '../../../json/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { elementAtPath } from '../../profile/element-at-path.js'
 import { textOf } from '../../run/nodes.js'
@@ -243,5 +243,5 @@ function leastOf({ min }: JsonObject): number {
 }
 
 function mostOf({ max }: JsonObject): number {
-  return max === '*' || max === undefined ? Number.POSITIVE_INFINITY : Number(max)
+  return max === '*' || max === undefined ? Number.POSITIVE_INFINITY : Number(shownJson(max))
 }

@@ -1,6 +1,6 @@
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
-import { isObject, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
+import { isObject, objectsAt, stringAt, type JsonObject, shownJson } from '../../../json/index.js'
 import { TYPE_URL } from '../../run/element-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
@@ -96,9 +96,9 @@ function checkDerivation(run: Run, node: FhirNode, base: JsonObject): void {
   if (isCircular(run, node)) run.findings.report(DEFINITION_SNAPSHOT, node, { text: 'The definition is derived from itself.' })
   const isSameType = base['type'] === textOf(node, 'type')
   const say = (text: string): void => run.findings.report(DEFINITION_BASE, node, { text, severity: 'error' })
-  if (textOf(node, 'derivation') === undefined && isSameType && run.model.type(String(base['type'])) !== undefined) {
+  if (textOf(node, 'derivation') === undefined && isSameType && run.model.type(shownJson(base['type'])) !== undefined) {
     run.findings.report(DEFINITION_BASE, node, {
-      text: `Without a derivation the definition would be that of the type ${quoted(String(base['type']))} itself.`,
+      text: `Without a derivation the definition would be that of the type ${quoted(shownJson(base['type']))} itself.`,
       at: 'type',
       severity: 'error',
       code: 'invalid',
@@ -109,14 +109,14 @@ function checkDerivation(run: Run, node: FhirNode, base: JsonObject): void {
   const isOtherKind = base['kind'] !== textOf(node, 'kind')
   if (textOf(node, 'derivation') !== 'constraint') {
     if (isOtherKind && base['abstract'] !== true)
-      say(`The base is a ${quoted(String(base['kind']))}, so the type must be of the same kind.`)
-    if (isSameType) say(`A type that is derived from ${quoted(String(base['type']))} must have another name.`)
+      say(`The base is a ${quoted(shownJson(base['kind']))}, so the type must be of the same kind.`)
+    if (isSameType) say(`A type that is derived from ${quoted(shownJson(base['type']))} must have another name.`)
     return
   }
-  if (isOtherKind) say(`The base is a ${quoted(String(base['kind']))}, so the profile must be of the same kind.`)
+  if (isOtherKind) say(`The base is a ${quoted(shownJson(base['kind']))}, so the profile must be of the same kind.`)
   if (!isSameType) {
     run.findings.report(DEFINITION_SNAPSHOT, node, {
-      text: `The differential cannot be applied: the base ${quoted(textOf(node, 'baseDefinition') ?? '')} is of type ${quoted(String(base['type']))}.`,
+      text: `The differential cannot be applied: the base ${quoted(textOf(node, 'baseDefinition') ?? '')} is of type ${quoted(shownJson(base['type']))}.`,
     })
   }
 }

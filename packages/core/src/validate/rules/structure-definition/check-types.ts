@@ -1,6 +1,6 @@
 import { quoted } from '../../../errors/index.js'
 import { isSubtype, PENDING, type FhirNode, type TypeModel } from '../../../fhirpath/index.js'
-import { isObject, objectsAt, type JsonObject } from '../../../json/index.js'
+import { isObject, objectsAt, type JsonObject, shownJson } from '../../../json/index.js'
 import { TYPE_URL } from '../../../text/index.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
@@ -127,14 +127,14 @@ export function checkTypeProfiles({ definition, built }: DifferentialCheck, elem
     const index = unknown && built?.elements.findIndex((one) => one['id'] === idOf(element))
     if (unknown !== undefined && index !== undefined && index >= 0)
       run.findings.report(DEFINITION_TYPE_PROFILE, definition, {
-        text: `The profile ${quoted(String(unknown.value))} of ${quoted(path)} could not be found, so its type is not checked.`,
+        text: `The profile ${quoted(shownJson(unknown.value))} of ${quoted(path)} could not be found, so its type is not checked.`,
         code: 'value',
         expression: inSnapshot(index),
       })
     checkNamedProfiles(run, type)
     for (const { value } of childrenOf(run, type, 'targetProfile').filter(({ value }) => isUnknownProfile(run, value)))
       run.findings.report(DEFINITION_TYPE_PROFILE, node, {
-        text: `The target profile ${quoted(String(value))} of ${quoted(path)} could not be found, so it is not compared with those of the base.`,
+        text: `The target profile ${quoted(shownJson(value))} of ${quoted(path)} could not be found, so it is not compared with those of the base.`,
         code: 'business-rule',
       })
   }
@@ -165,7 +165,7 @@ function checkProfile(run: Run, profile: FhirNode, code?: string): void {
     run.findings.report(DEFINITION_TYPE_PROFILE, profile, { text: `The profile ${quoted(profile.value)} could not be found.` })
   } else if (found !== PENDING && !isFor(run, found['type'], code)) {
     run.findings.report(DEFINITION_TYPE_PROFILE, profile, {
-      text: `The profile ${quoted(profile.value)} is not a profile on ${quoted(code ?? '')}, but on ${quoted(String(found['type']))}.`,
+      text: `The profile ${quoted(profile.value)} is not a profile on ${quoted(code ?? '')}, but on ${quoted(shownJson(found['type']))}.`,
       severity: 'error',
     })
   }
@@ -192,7 +192,7 @@ function checkTarget(run: Run, target: FhirNode, code: string | undefined): void
   if (found === undefined) checkProfile(run, target)
   else if (found !== PENDING && (found['kind'] !== 'resource' || (code === 'canonical' && !hasCanonical(run, found['type']))))
     run.findings.report(DEFINITION_TYPE_PROFILE, target, {
-      text: `The profile ${quoted(String(target.value))} is for ${quoted(String(found['type']))}, which a ${code ?? 'Reference'} cannot refer to.`,
+      text: `The profile ${quoted(shownJson(target.value))} is for ${quoted(shownJson(found['type']))}, which a ${code ?? 'Reference'} cannot refer to.`,
       severity: 'error',
     })
 }

@@ -1,6 +1,6 @@
 import { quoted } from '../../../errors/index.js'
 import { isSubtype, PENDING } from '../../../fhirpath/index.js'
-import { objectAt, objectsAt, stringAt, type JsonObject, isObject } from '../../../json/index.js'
+import { objectAt, objectsAt, stringAt, type JsonObject, isObject, shownJson } from '../../../json/index.js'
 import { extensionValues, R5_ELEMENT } from '../../profile/value-rule.js'
 import type { Run } from '../../run/run.js'
 import { compareValues } from '../value/check-limits.js'
@@ -69,11 +69,13 @@ function elementProblems(run: Run, own: JsonObject, claimed: JsonObject): readon
 }
 
 function numberProblems(own: JsonObject, claimed: JsonObject): readonly string[] {
-  const [least, most] = [own, claimed].map(({ max }) => (max === '*' || max === undefined ? Number.POSITIVE_INFINITY : Number(max)))
+  const [least, most] = [own, claimed].map(({ max }) =>
+    max === '*' || max === undefined ? Number.POSITIVE_INFINITY : Number(shownJson(max)),
+  )
   const [min, theirs] = [own, claimed].map((element) => (typeof element['min'] === 'number' ? element['min'] : 0))
   return [
     ...((min ?? 0) < (theirs ?? 0) ? [`has min = ${min}, not ${theirs}`] : []),
-    ...((least ?? 0) > (most ?? 0) ? [`has max = ${String(own['max'])}, not ${String(claimed['max'])}`] : []),
+    ...((least ?? 0) > (most ?? 0) ? [`has max = ${shownJson(own['max'])}, not ${shownJson(claimed['max'])}`] : []),
   ]
 }
 
@@ -133,7 +135,7 @@ function limitProblems(own: JsonObject, claimed: JsonObject): readonly string[] 
   return [
     ...boundProblems(own, claimed, { stem: 'minValue', sign: -1 }),
     ...boundProblems(own, claimed, { stem: 'maxValue', sign: 1 }),
-    ...(typeof longest === 'number' && !(Number(own['maxLength']) <= longest) ? [`may be longer than ${longest}`] : []),
+    ...(typeof longest === 'number' && !(Number(shownJson(own['maxLength'])) <= longest) ? [`may be longer than ${longest}`] : []),
     ...(needed(claimed) === true && needed(own) !== true ? ['may have no value'] : []),
   ]
 }
@@ -157,7 +159,7 @@ function constraintProblems(own: JsonObject, claimed: JsonObject): readonly stri
   const lost = objectsAt(claimed, 'constraint').filter(
     ({ severity, expression, key }) => severity === 'error' && typeof expression === 'string' && key !== 'ele-1' && !mine.has(expression),
   )
-  return lost.map(({ key }) => `lacks the constraint ${quoted(String(key))}`)
+  return lost.map(({ key }) => `lacks the constraint ${quoted(shownJson(key))}`)
 }
 
 const STRENGTHS = ['example', 'preferred', 'extensible', 'required']
@@ -242,14 +244,14 @@ function slicingProblems({ id, mine, theirs }: Sides): readonly string[] {
   const [own, claimed] = [objectAt(mine?.element, 'slicing'), objectAt(theirs.element, 'slicing')]
   const rules = stringAt(claimed, 'rules') ?? 'open'
   if (mine === undefined || mine.slices.length === 0)
-    return rules === 'closed' || theirs.slices.some(({ min }) => Number(min) > 0) ? [`${quoted(id)} has no slices`] : []
+    return rules === 'closed' || theirs.slices.some(({ min }) => Number(shownJson(min)) > 0) ? [`${quoted(id)} has no slices`] : []
   const lacking = objectsAt(claimed, 'discriminator').filter(
     ({ type, path }) => !objectsAt(own, 'discriminator').some((one) => one['type'] === type && one['path'] === path),
   )
   return [
     ...(rules === 'open' || own?.['rules'] === rules ? [] : [`the slicing of ${quoted(id)} is not ${rules}`]),
     ...(claimed?.['ordered'] === true && own?.['ordered'] !== true ? [`the slices of ${quoted(id)} are not ordered`] : []),
-    ...lacking.map(({ type, path }) => `${quoted(id)} is not sliced by ${String(type)} of ${quoted(String(path))}`),
+    ...lacking.map(({ type, path }) => `${quoted(id)} is not sliced by ${shownJson(type)} of ${quoted(shownJson(path))}`),
   ]
 }
 
@@ -286,7 +288,7 @@ function isSame(own: JsonObject, claimed: JsonObject, { discriminators, sides }:
 
 /** The value that a slice states for a discriminator; `undefined` when it states none, or in another resource. */
 function discriminatorValue(slice: JsonObject, { type, path }: JsonObject, elements: ReadonlyMap<string, JsonObject>): unknown {
-  const steps = String(path)
+  const steps = shownJson(path)
     .split('.')
     .filter((step) => step !== '$this')
   if (steps.some((step) => step.includes('('))) return undefined
@@ -294,7 +296,7 @@ function discriminatorValue(slice: JsonObject, { type, path }: JsonObject, eleme
   const element = elements.get(id)
   if (type === 'type') return element && typesOf(element)
   if (type === 'profile') return profilesOf(element)
-  if (type === 'exists') return element?.['max'] === '0' ? false : Number(element?.['min']) > 0 || undefined
+  if (type === 'exists') return element?.['max'] === '0' ? false : Number(shownJson(element?.['min'])) > 0 || undefined
   return statedAlong(slice, steps, elements) ?? profilesOf(slice) ?? stringAt(objectAt(element, 'binding'), 'valueSet')
 }
 

@@ -1,7 +1,7 @@
 import { withoutVersion } from '../../../content/index.js'
 import { quoted } from '../../../errors/index.js'
 import { isSubtype, PENDING, type FhirNode } from '../../../fhirpath/index.js'
-import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
+import { isObject, objectAt, objectsAt, stringAt, type JsonObject, shownJson } from '../../../json/index.js'
 import type { BuiltSnapshot, SnapshotProblemKind } from '../../../snapshot/index.js'
 import { choiceName, TYPE_URL } from '../../../text/index.js'
 import { SYSTEM_TYPES } from '../../run/element-rule.js'
@@ -138,7 +138,7 @@ const DISCRIMINATORS: ReadonlySet<unknown> = new Set(['value', 'exists', 'patter
 
 function discriminatorProblem(element: JsonObject): string | undefined {
   const stray = objectsAt(objectAt(element, 'slicing'), 'discriminator').find(({ type }) => type !== undefined && !DISCRIMINATORS.has(type))
-  return stray && `There is no discriminator type ${quoted(String(stray['type']))}.`
+  return stray && `There is no discriminator type ${quoted(shownJson(stray['type']))}.`
 }
 
 function summaryProblem(own: JsonObject, base: JsonObject, path: string): string | undefined {
@@ -248,9 +248,11 @@ function typeProblem({ run, node, path, place }: Applied, base: JsonObject): str
     const match = allowed.filter((one) => isAllowed(run, code, stringAt(one, 'code') ?? ''))
     if (match.length === 0) return `${quoted(path)} cannot be of type ${quoted(code)}: the base does not allow this type.`
     const target = childrenOf(run, type, 'targetProfile').find((one) => isRefused(run, one, match))
-    if (target !== undefined) return `${quoted(path)} cannot refer to ${quoted(String(target.value))}: the base does not allow this target.`
+    if (target !== undefined)
+      return `${quoted(path)} cannot refer to ${quoted(shownJson(target.value))}: the base does not allow this target.`
     const stray = childrenOf(run, type, 'profile').find((one) => isOther(run, one, code))
-    if (stray !== undefined) return `${quoted(path)} is of type ${quoted(code)}, so ${quoted(String(stray.value))} is not a profile for it.`
+    if (stray !== undefined)
+      return `${quoted(path)} is of type ${quoted(code)}, so ${quoted(shownJson(stray.value))} is not a profile for it.`
   }
   return undefined
 }
@@ -280,7 +282,7 @@ function isRefused(run: Run, { value }: FhirNode, types: readonly JsonObject[]):
     seen.add(next)
     const found = run.definitions.definition('StructureDefinition', next)
     if (found === PENDING || found === undefined) return false
-    if (allowed.includes(stringAt(found, 'url') ?? '') || allowed.includes(TYPE_URL + String(found['type']))) return false
+    if (allowed.includes(stringAt(found, 'url') ?? '') || allowed.includes(TYPE_URL + shownJson(found['type']))) return false
     next = stringAt(found, 'baseDefinition')
   }
   return true
@@ -304,7 +306,7 @@ function slicingProblem(own: JsonObject, base: JsonObject, path: string): string
   const [rules, theirs] = [stringAt(stated, 'rules'), stringAt(inherited, 'rules')]
   const fits =
     rules === undefined || theirs === undefined || rules === theirs || theirs === 'open' || (theirs === 'openAtEnd' && rules === 'closed')
-  return fits ? undefined : `The slicing of ${quoted(path)} is ${String(theirs)} in the base, so it cannot be ${String(rules)}.`
+  return fits ? undefined : `The slicing of ${quoted(path)} is ${shownJson(theirs)} in the base, so it cannot be ${String(rules)}.`
 }
 
 /** Whether the discriminators of the base are kept. A profile may add others after them. */

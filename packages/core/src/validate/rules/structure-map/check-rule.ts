@@ -1,6 +1,6 @@
 import { quoted } from '../../../errors/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
-import { isObject, type JsonObject, objectsAt, stringAt } from '../../../json/index.js'
+import { isObject, type JsonObject, objectsAt, stringAt, shownJson } from '../../../json/index.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
@@ -260,7 +260,7 @@ function isSame(one: Shape | undefined, other: Shape | undefined): boolean {
 /** The variable that is given for an input, with the name of the input. A map may also read what it writes. */
 function givenFor(run: Run, node: FhirNode | undefined, { name, mode, type }: Input, scope: Scope): Variable | undefined {
   if (node === undefined) return undefined
-  const written = String(node.value)
+  const written = shownJson(node.value)
   const say = (text: string): void => run.findings.report(MAP_CALL, node, { text, code: 'invalid' })
   const variable = scope.find(written, mode) ?? (mode === 'source' ? scope.find(written, 'target') : undefined)
   if (variable === undefined) {

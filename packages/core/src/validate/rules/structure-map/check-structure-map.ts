@@ -57,7 +57,7 @@ async function checkStructureMap(run: Run, map: FhirNode): Promise<void> {
   const groups = new Map(nodes.flatMap((node, index) => (own[index] === undefined ? [] : [[own[index], node] as const])))
   const [calls, order] = [new Map<Callable, readonly Variable[]>(), new Set(own.filter(isTyped))]
   const callables = {
-    ...callablesOf(run, map, own),
+    ...(await callablesOf(run, map, own)),
     called: (group: Callable, given: readonly Variable[]) => {
       if (!groups.has(group)) return undefined
       const before = calls.get(group)
@@ -85,16 +85,16 @@ function isTyped({ inputs }: Callable): boolean {
   return inputs.every(({ type }) => type !== undefined)
 }
 
-function callablesOf(run: Run, map: FhirNode, own: readonly Callable[]): Pick<Callables, 'groups' | 'areAll'> {
+async function callablesOf(run: Run, map: FhirNode, own: readonly Callable[]): Promise<Pick<Callables, 'groups' | 'areAll'>> {
   const maps = new Set<JsonObject>()
   let areAll = true
   for (const node of childrenOf(run, map, 'import')) {
-    run.scheduler.step()
-    const canonical = String(node.value)
-    const imported = importedMaps(run, canonical)
-    if (imported?.length === 0) run.findings.report(MAP_IMPORT, node, { text: `The map ${quoted(canonical)} could not be found.` })
+    if (typeof node.value !== 'string') continue
+    const imported = importedMaps(run, node.value)
+    if (imported?.length === 0) run.findings.report(MAP_IMPORT, node, { text: `The map ${quoted(node.value)} could not be found.` })
     if (imported === undefined || imported.length === 0) areAll = false
     for (const one of imported ?? []) maps.add(one)
+    await run.scheduler.turn()
   }
   return { groups: [...own, ...[...maps].flatMap(groupsOf)], areAll }
 }

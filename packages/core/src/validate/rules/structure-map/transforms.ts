@@ -1,6 +1,7 @@
 import { OperationError, quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
-import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
+import { isObject, objectAt, objectsAt, stringAt, type JsonObject, shownJson } from '../../../json/index.js'
+import type { Work } from '../../../work/index.js'
 import type { CodeList, GivenCode } from '../../run/definitions.js'
 import { INHERITED } from '../../run/element-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
@@ -155,23 +156,20 @@ function checkTranslation(run: Run, target: FhirNode, parameters: readonly Param
   const [source, concepts, output] = parameters
   if (output !== undefined && !OUTPUTS.includes(output.value))
     run.findings.report(MAP_TRANSFORM, target, {
-      text: `A translation gives one of ${OUTPUTS.join(', ')}, not ${quoted(String(output.value))}.`,
+      text: `A translation gives one of ${OUTPUTS.join(', ')}, not ${quoted(shownJson(output.value))}.`,
     })
   if (typeof concepts?.value !== 'string' || concepts.variable !== undefined) return
   const found = conceptMapFor(run, target, concepts.value, map)
   if (found === undefined || !GIVES_CODE.has(output?.value ?? 'code')) return
-  const read = scope.find(source?.variable ?? '', 'source')?.shape
-  checkTranslated(run, target, found, {
-    from: read && boundCodes(run, target, read, 'source'),
-    to: shape && boundCodes(run, target, shape, 'target'),
-  })
+  const shapes = { source: scope.find(source?.variable ?? '', 'source')?.shape, target: shape }
+  run.scheduler.later(() => checkTranslated(run, target, found, shapes))
 }
 
 /** The concept map of a translation, if it is known; reports one that is not. */
 function conceptMapFor(run: Run, target: FhirNode, canonical: string, { value }: FhirNode): JsonObject | undefined {
   const isContained = canonical.startsWith('#')
   const resources = isContained && isObject(value) ? objectsAt(value, 'contained') : []
-  const contained = resources.find((one) => one['resourceType'] === 'ConceptMap' && `#${String(one['id'])}` === canonical)
+  const contained = resources.find((one) => one['resourceType'] === 'ConceptMap' && one['id'] === canonical.slice(1))
   const found = isContained ? contained : run.definitions.definition('ConceptMap', canonical)
   if (found === undefined)
     run.findings.report(MAP_TRANSFORM, target, {
@@ -182,8 +180,15 @@ function conceptMapFor(run: Run, target: FhirNode, canonical: string, { value }:
   return found === PENDING ? undefined : found
 }
 
+/** The codes that an element can have. */
+interface BoundCodes {
+  readonly list: CodeList
+  /** Those that can be listed. */
+  readonly members: readonly GivenCode[]
+}
+
 /** The codes that an element can have; reports when they are not known. */
-function boundCodes(run: Run, target: FhirNode, { rule }: Shape, side: 'source' | 'target'): CodeList | undefined {
+function boundCodes(run: Run, target: FhirNode, { rule }: Shape, side: 'source' | 'target'): BoundCodes | undefined {
   const say = (why: string): undefined => {
     run.findings.report(MAP_TRANSLATION, target, { text: `${why}, so that the concept map is not compared with the codes of the ${side}.` })
     return undefined
@@ -194,36 +199,64 @@ function boundCodes(run: Run, target: FhirNode, { rule }: Shape, side: 'source' 
   const list = run.definitions.valueSet(binding.valueSet)
   if (list === PENDING) return undefined
   if (list === undefined) return say(`The value set ${quoted(binding.valueSet)} could not be found`)
-  return list.problem !== undefined || list.members().length === 0 ? say(`The codes of ${quoted(binding.valueSet)} cannot be listed`) : list
+  const members = list.problem === undefined ? list.members() : []
+  return members.length === 0 ? say(`The codes of ${quoted(binding.valueSet)} cannot be listed`) : { list, members }
 }
 
-/** The codes of both elements of a translation, as far as they are known. */
+/** The elements of a translation, as far as they are known. */
 interface Translated {
-  readonly from: CodeList | undefined
-  readonly to: CodeList | undefined
+  readonly source: Shape | undefined
+  readonly target: Shape | undefined
 }
+
+/** Number of mappings that are looked at in one go. */
+const PIECE = 200
 
 /** Reports the codes that a concept map leaves out, and those that it leads to and that the target may not have. */
-function checkTranslated(run: Run, target: FhirNode, map: JsonObject, { from, to }: Translated): void {
-  const mappings = objectsAt(map, 'group').map((group) => mappingOf(run, group))
+function* checkTranslated(run: Run, target: FhirNode, map: JsonObject, shapes: Translated): Work<void> {
+  const from = shapes.source && boundCodes(run, target, shapes.source, 'source')
+  const to = shapes.target && boundCodes(run, target, shapes.target, 'target')
+  const mappings: Mapping[] = []
+  for (const group of objectsAt(map, 'group')) mappings.push(yield* mappingOf(group))
+  const listed = mappings.flatMap((mapping) => mapping.listed.map((code) => ({ code, mapping })))
+  const mappingsFor = byCode(listed, mappings)
+  const [missing, wrong] = [new Set<string>(), new Set<string>()]
+  let seen = 0
+  for (const code of from?.members ?? listed.map((one) => one.code)) {
+    let isMapped = from === undefined
+    for (const mapping of mappingsFor(code)) {
+      if (++seen % PIECE === 0) yield
+      const targets = mapping.targets(code)
+      isMapped ||= targets?.length !== 0
+      for (const { code: stray } of targets?.filter((one) => to?.list.has(one) === 'out') ?? []) wrong.add(stray)
+    }
+    if (!isMapped) missing.add(code.code)
+  }
   const say = (text: string, codes: ReadonlySet<string>): void => {
     if (codes.size > 0) run.findings.report(MAP_TRANSLATION, target, { text: `${text}: ${[...codes].slice(0, 10).join(', ')}.` })
   }
-  const codes = from?.members() ?? mappings.flatMap(({ listed }) => listed)
-  const [missing, wrong] = [new Set<string>(), new Set<string>()]
-  for (const code of codes) {
-    const targets = mappings.map((mapping) => mapping.targets(code))
-    if (targets.every((some) => some?.length === 0)) missing.add(code.code)
-    for (const one of targets.flat()) if (one !== undefined && to?.has(one) === 'out') wrong.add(one.code)
-  }
-  say('The concept map does not map all codes that the source can have', from === undefined ? new Set() : missing)
+  say('The concept map does not map all codes that the source can have', missing)
   say('The concept map leads to codes that the target may not have', wrong)
+}
+
+/** Returns the groups that can map a code: those that list it, and those that map codes that they do not list. */
+function byCode(listed: readonly Listed[], mappings: readonly Mapping[]): (code: GivenCode) => ReadonlySet<Mapping> {
+  const open = mappings.filter(({ isOpen }) => isOpen)
+  const listing = Map.groupBy(listed, ({ code: { code } }) => code)
+  return ({ code }) => new Set([...(listing.get(code)?.map(({ mapping }) => mapping) ?? []), ...open])
+}
+
+interface Listed {
+  readonly code: GivenCode
+  readonly mapping: Mapping
 }
 
 /** A group of a concept map. */
 interface Mapping {
   /** The codes that it lists. */
   readonly listed: readonly GivenCode[]
+  /** Whether it also maps codes that it does not list. */
+  readonly isOpen: boolean
   /** The codes that a code is mapped to; `undefined` where another concept map decides. */
   readonly targets: (code: GivenCode) => readonly GivenCode[] | undefined
 }
@@ -231,16 +264,16 @@ interface Mapping {
 /** Equivalences that say that there is no target. */
 const UNMATCHED: ReadonlySet<unknown> = new Set(['unmatched', 'disjoint'])
 
-function mappingOf(run: Run, group: JsonObject): Mapping {
+function* mappingOf(group: JsonObject): Work<Mapping> {
   const [system, other] = ['source', 'target'].map((side) => stringAt(group, side)?.split('|', 1)[0])
-  const known = new Map<string, readonly string[]>()
-  for (const element of objectsAt(group, 'element')) {
-    run.scheduler.step()
-    const targets = objectsAt(element, 'target').filter(({ equivalence }) => !UNMATCHED.has(equivalence))
-    known.set(
-      stringAt(element, 'code') ?? '',
-      targets.flatMap((one) => stringAt(one, 'code') ?? []),
-    )
+  const known = new Map<string, string[]>()
+  for (const [index, element] of objectsAt(group, 'element').entries()) {
+    if ((index + 1) % PIECE === 0) yield
+    const code = stringAt(element, 'code') ?? ''
+    const own = known.get(code) ?? []
+    for (const one of objectsAt(element, 'target'))
+      if (!UNMATCHED.has(one['equivalence'])) own.push(...[stringAt(one, 'code') ?? []].flat())
+    known.set(code, own)
   }
   const rest = objectAt(group, 'unmapped')
   const unlisted = (code: string): readonly string[] | undefined => {
@@ -249,6 +282,7 @@ function mappingOf(run: Run, group: JsonObject): Mapping {
   }
   return {
     listed: [...known.keys()].map((code) => ({ system, code })),
+    isOpen: rest !== undefined,
     targets: (given) => {
       if (system !== undefined && given.system !== undefined && given.system !== system) return []
       return (known.get(given.code) ?? unlisted(given.code))?.map((code) => ({ system: other, code }))

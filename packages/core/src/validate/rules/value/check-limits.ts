@@ -8,7 +8,7 @@ import {
   type FhirNode,
   type UnitConversion,
 } from '../../../fhirpath/index.js'
-import { isObject, stringAt, type JsonObject } from '../../../json/index.js'
+import { isObject, stringAt, type JsonObject, shownJson } from '../../../json/index.js'
 import { convertUnit } from '../../../ucum/index.js'
 import type { ElementRule, LimitRule } from '../../run/element-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
@@ -102,7 +102,7 @@ function lengthProblem({ value }: FhirNode, { value: { maxLength, minLength } }:
 
 function formProblem(run: Run, { value }: FhirNode, { value: { regex } }: ElementRule): LimitProblem | undefined {
   if (regex === undefined || !isScalar(value)) return undefined
-  return hasForm(run, String(value), regex) ? undefined : { text: `The value does not match the regular expression ${quoted(regex)}.` }
+  return hasForm(run, shownJson(value), regex) ? undefined : { text: `The value does not match the regular expression ${quoted(regex)}.` }
 }
 
 function sizeProblem({ value, type }: FhirNode, { value: { maxSize } }: ElementRule): LimitProblem | undefined {
@@ -244,5 +244,5 @@ function obstacleTo(quantity: JsonObject, limit: JsonObject): string | undefined
 }
 
 function shown(limit: JsonObject): string {
-  return `${String(limit['value'])} ${stringAt(limit, 'unit') ?? stringAt(limit, 'code') ?? ''}`.trim()
+  return `${shownJson(limit['value'])} ${stringAt(limit, 'unit') ?? stringAt(limit, 'code') ?? ''}`.trim()
 }
