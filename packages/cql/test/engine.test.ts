@@ -400,6 +400,24 @@ define Nothing: null as String
     expect(await computed('Same(Nothing)', OF_TYPES)).toBe('null')
   })
 
+  it('is one for types that the model does not know, such as profiles of QI-Core, if nothing else fits and all give the same', async () => {
+    const profiled = async (one: string, other: string): Promise<string> => {
+      const { elm, problems } = await translator.translate(`${HEAD}define function Of(value FHIR.Device): ${one}
+define function Of(value FHIR.Flag): ${other}
+define function Of(value Integer): 'number'
+define X: Of(1)`)
+      expect(problems).toEqual([])
+      const text = JSON.stringify(without(OF_TYPES, elm))
+        .replaceAll(/\{http:\/\/hl7\.org\/fhir\}(Device|Flag)/g, '{http://hl7.org/fhir}Profiled$1')
+        .replaceAll(/"operand":\[[^\]]*"Literal"[^\]]*\]/g, '"operand":[{"type":"ExpressionRef","name":"Patient"}]')
+      const library = compileLibrary(JSON.parse(text), { model, convert })
+      const evaluation = createEvaluation({ subject: PATIENT, now: NOW, retrieve: () => [PATIENT] })
+      return literalText(library.definition('X')?.compute(evaluation) ?? null)
+    }
+    expect(await profiled("'same'", "'same'")).toBe("'same'")
+    await expect(profiled("'one'", "'other'")).rejects.toThrow("Several functions 'Of' fit these values")
+  })
+
   it('may have null for operands that are of the same types', async () => {
     expect(await computed('Both(1, Nothing)', OF_TYPES)).toBe("'number'")
   })

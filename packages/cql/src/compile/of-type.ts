@@ -33,6 +33,27 @@ export function isWithin(type: TypeSpecifier, other: TypeSpecifier, model: TypeM
   return type.name === other.name || (definition !== undefined && isSubtype(model, definition, other.name))
 }
 
+/** The type in which any FHIR value is of a type that the model does not know: the values do not tell of which profile they are. */
+export function widened(type: TypeSpecifier, model: TypeModel): TypeSpecifier {
+  switch (type.kind) {
+    case 'list':
+      return { ...type, element: widened(type.element, model) }
+    case 'interval':
+      return { ...type, point: widened(type.point, model) }
+    case 'choice':
+      return { ...type, choices: type.choices.map((choice) => widened(choice, model)) }
+    case 'tuple':
+      return { ...type, elements: type.elements.map(([name, element]) => [name, widened(element, model)] as const) }
+    case 'named':
+      return type.namespace === SYSTEM || model.type(type.name) !== undefined ? type : ANY_OF_FHIR
+  }
+}
+
+const ANY_OF_FHIR: TypeSpecifier = {
+  kind: 'choice',
+  choices: ['Resource', 'Element'].map((name) => ({ kind: 'named', namespace: 'http://hl7.org/fhir', name })),
+}
+
 /** Whether a tuple has exactly the elements of a type. Null is of every type. */
 function fitsElements({ elements }: Tuple, types: TupleElements, model: TypeModel): boolean {
   if (elements.size !== types.length) return false

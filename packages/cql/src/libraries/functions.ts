@@ -8,8 +8,10 @@ import { failedEvaluation, invalidElm, unsupportedElm } from '../problem.js'
 import { externalBody } from './external.js'
 import { contextIn, guarded, inContext, libraryOf, type FunctionBody, type Library, type Shared } from './opened.js'
 import type { TypeModel } from 'fhir-ops/fhirpath'
-import { isOfType, isWithin } from '../compile/of-type.js'
+import { isOfType, isWithin, widened } from '../compile/of-type.js'
 import { namedType, readTypeSpecifier, resultTypeOf, statedType, type TypeSpecifier } from '../elm/type-specifier.js'
+import { sizeOf } from '../values/size.js'
+import { literalText } from '../values/text.js'
 import type { Value } from '../values/value.js'
 
 /** Compiles a call of a function. */
@@ -63,23 +65,39 @@ interface Call {
 
 /** Compiles a call of a function; if several overloads remain, of the one whose operand types fit the values. */
 export function callOf(library: Library, candidates: readonly ElmNode[], { operands, node = {} }: Call, shared: Shared): Compute {
+  const { model } = shared.options
   const targets = candidates.map((def) => ({ def, body: bodyOf(library, def, shared) }))
   const [only] = targets
   if (only === undefined) throw invalidElm(node, 'There is no such function.')
+  const valuesIn = (evaluation: Evaluation): readonly Value[] => operands.map((operand) => operand(evaluation))
+  if (targets.length === 1) return (evaluation) => applied(only, valuesIn(evaluation), evaluation)
+  const overloads = targets.map(({ def, body }) => overloadOf(def, body, model))
   return (evaluation) => {
-    const values = operands.map((operand) => operand(evaluation))
-    const [meant = only, ...others] = targets.length === 1 ? targets : overloadsFor(values, targets, { node, model: shared.options.model })
+    const values = valuesIn(evaluation)
+    evaluation.spend(overloads.length)
+    for (const value of values) evaluation.spend(sizeOf(value))
+    const [meant, ...others] = overloadsFor(values, overloads, { node, model })
     const result = applied(meant, values, evaluation)
-    if (others.length > 0 && (result !== null || others.some((other) => applied(other, values, evaluation) !== null)))
+    if (!others.every((other) => isSame(result, applied(other, values, evaluation), evaluation)))
       throw failedEvaluation(
-        `Several functions ${nameOf(only)} fit these values, and the ELM does not state which one is called: it has no signatures.`,
+        `Several functions ${meant.name} fit these values, and the ELM does not state which one is called: it has no signatures.`,
         node,
       )
     return result
   }
 }
 
-function applied({ body }: Overload, values: readonly Value[], evaluation: Evaluation): Value {
+/** Whether two functions gave the same. */
+function isSame(one: Value, other: Value, { spend }: Evaluation): boolean {
+  if (one === other || one === null || other === null) return one === other
+  spend((sizeOf(one) + sizeOf(other)) * STEPS_OF_ITEM)
+  return literalText(one) === literalText(other)
+}
+
+/** Steps of writing an item of a list. */
+const STEPS_OF_ITEM = 8
+
+function applied({ body }: Pick<Overload, 'body'>, values: readonly Value[], evaluation: Evaluation): Value {
   for (const [index, slot] of body.slots.entries()) evaluation.slots[slot] = values[index] ?? null
   evaluation.spend(body.steps)
   return body.compute(evaluation)
@@ -139,14 +157,32 @@ export function operandType(operand: ElmNode): TypeSpecifier | undefined {
   return name === undefined ? undefined : namedType(name)
 }
 
+/** One of several functions with a name and a number of operands. */
 interface Overload {
-  readonly def: ElmNode
+  readonly name: string
   readonly body: FunctionBody
+  /** The declared types of its operands. */
+  readonly types: readonly (TypeSpecifier | undefined)[]
+  /** The same types as texts, which are equal for equal types. */
+  readonly texts: readonly (string | undefined)[]
+  /** The same types, where any FHIR value may be of a type that the model does not know, such as one of QI-Core. */
+  readonly wideTypes: readonly (TypeSpecifier | undefined)[]
+}
+
+function overloadOf(def: ElmNode, body: FunctionBody, model: TypeModel): Overload {
+  const types = nodesAt(def, 'operand').map(operandType)
+  return {
+    name: quoted(textAt(def, 'name') ?? ''),
+    body,
+    types,
+    texts: types.map((type) => JSON.stringify(type)),
+    wideTypes: types.map((type) => type && widened(type, model)),
+  }
 }
 
 /**
  * Selects the overload that fits the values and has the narrowest types; all that fit if the values do not tell which one is meant, because null fits
- * every type.
+ * every type, and any FHIR value may be of a type that the model does not know.
  *
  * @throws {OperationError} `unprocessable` if none fits.
  */
@@ -154,36 +190,32 @@ function overloadsFor(
   values: readonly Value[],
   overloads: readonly Overload[],
   { node, model }: { readonly node: ElmNode; readonly model: TypeModel },
-): readonly Overload[] {
-  const fitting = overloads.filter(({ def }) => fits(def, values, model))
-  const narrowest = fitting.find((one) => fitting.every((other) => one === other || isNarrower(one.def, other.def, { values, model })))
+): readonly [Overload, ...Overload[]] {
+  const fitting = overloads.filter(({ types }) => fits(types, values, model))
+  const narrowest = fitting.find((one) => fitting.every((other) => one === other || isNarrower(one, other, { values, model })))
   if (narrowest !== undefined) return [narrowest]
-  if (fitting.length > 0) return fitting
-  throw failedEvaluation(`No function ${nameOf(overloads[0])} has operands of the types of these values.`, node)
-}
-
-function nameOf(overload: Overload | undefined): string {
-  return quoted(textAt(overload?.def ?? {}, 'name') ?? '')
+  const [first, ...rest] = fitting.length > 0 ? fitting : overloads.filter(({ wideTypes }) => fits(wideTypes, values, model))
+  if (first !== undefined) return [first, ...rest]
+  throw failedEvaluation(`No function ${overloads[0]?.name} has operands of the types of these values.`, node)
 }
 
 /** Whether values have the types that a function declares for its operands. */
-function fits(def: ElmNode, values: readonly Value[], model: TypeModel): boolean {
-  return nodesAt(def, 'operand').every((operand, index) => {
-    const [type, value] = [operandType(operand), values[index] ?? null]
+function fits(types: Overload['types'], values: readonly Value[], model: TypeModel): boolean {
+  return types.every((type, index) => {
+    const value = values[index] ?? null
     return type === undefined || value === null || isOfType(value, type, model)
   })
 }
 
 /** Whether all operands of a function have the types of those of another, or narrower ones; the same ones where the value is null, which has no type. */
 function isNarrower(
-  def: ElmNode,
-  than: ElmNode,
+  one: Overload,
+  than: Overload,
   { values, model }: { readonly values: readonly Value[]; readonly model: TypeModel },
 ): boolean {
-  const others = nodesAt(than, 'operand').map(operandType)
-  return nodesAt(def, 'operand').every((operand, index) => {
-    const [type, other] = [operandType(operand), others[index]]
-    if ((values[index] ?? null) === null) return JSON.stringify(type) === JSON.stringify(other)
+  return one.types.every((type, index) => {
+    if ((values[index] ?? null) === null) return one.texts[index] === than.texts[index]
+    const other = than.types[index]
     return other === undefined || (type !== undefined && isWithin(type, other, model))
   })
 }
