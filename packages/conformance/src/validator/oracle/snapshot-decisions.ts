@@ -21,11 +21,6 @@ export const DECIDED_OF_SNAPSHOTS: readonly ProbeDecision[] = [
     isLimit: true,
   },
   {
-    probes: /snap5: derived\/\w+\/addBefore\/sd$/,
-    why: 'Theirs takes a new slice only after those of the base.',
-    isLimit: true,
-  },
-  {
     probes: /snap5: derived\/(closed\/toEnd|openAtEnd\/toClosed)\/sd$/,
     why: `[rules](${R4}/elementdefinition-definitions.html#ElementDefinition.slicing.rules) of a slicing may become narrower, from the end of a list to closed, and not wider.`,
   },

@@ -93,6 +93,19 @@ test.each<readonly [what: string, resource: JsonObject, said: readonly string[]]
   expect(await issuesOf(bundle, [choice, NAMED], /^profile/)).toEqual(said)
 })
 
+test('of several extensions that an element may have one is not known: only the rule of extensions speaks of it', async () => {
+  const path = 'Patient.extension'
+  const choice = profileOn('Patient', USE, [
+    {
+      id: path,
+      path,
+      type: [{ code: 'Extension', profile: ['http://hl7.org/fhir/StructureDefinition/patient-birthPlace', 'http://elements.test/none'] }],
+    },
+  ])
+  const patient = { resourceType: 'Patient', meta: { profile: [USE] }, extension: [{ url: 'http://elements.test/none', valueString: 'x' }] }
+  expect(await issuesOf(patient, [choice], /^profile/)).toEqual([])
+})
+
 const UNUSABLE = 'error definition-snapshot Patient'
 test.each<readonly [path: string, said: readonly string[]]>([
   ['Patient.nome', [UNUSABLE]],

@@ -1,3 +1,4 @@
+import { r4 } from '@fhir-ops/r4'
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from 'fhir-ops/internal/json'
 import { findingsOf } from './findings-of.js'
@@ -34,6 +35,10 @@ describe('an operation with a profile for its input', () => {
     inputProfile: PROFILE,
     parameter: parameter.map((one) => ({ name: 'a', use: 'in', min: 0, max: '1', ...one })),
   })
+  /** Every type of a value. */
+  const OPEN: readonly JsonObject[] = (r4().types.type('Parameters.parameter')?.elements.get('value') ?? []).map(({ type }) => ({
+    code: type,
+  }))
   const AT = 'error operation-parameter OperationDefinition.parameter[0]'
   const PATIENT = `${HL7}StructureDefinition/Patient`
   test.each<[string, JsonObject, readonly JsonObject[], readonly string[]]>([
@@ -44,6 +49,15 @@ describe('an operation with a profile for its input', () => {
     ['has them of the same type', operation({ type: 'code' }), slice('a', [value('string')]), [AT]],
     ['has all of their types', operation({ type: 'Patient' }), slice('a', [value('string'), resource('Patient')]), [AT]],
     ['has parts and no value', operation({ part: [{ name: 'b', use: 'in', min: 0, max: '1', type: 'string' }] }), slice('a'), []],
+    [
+      'may have parts where a value could be of any type',
+      operation({ part: [{ name: 'b', use: 'in', min: 0, max: '1', type: 'string' }] }),
+      slice('a', [
+        { path: 'Parameters.parameter.value[x]', type: OPEN },
+        { path: 'Parameters.parameter.resource', max: '0' },
+      ]),
+      [],
+    ],
     [
       'has no value where it has parts',
       operation({ part: [{ name: 'b', use: 'in', min: 0, max: '1', type: 'string' }] }),

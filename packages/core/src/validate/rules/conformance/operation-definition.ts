@@ -97,7 +97,7 @@ function checkParameter(run: Run, node: FhirNode, { profile, slice }: { profile:
     run.findings.report(OPERATION_PARAMETER, node, { text, severity: 'warning', code: 'unknown' })
     return
   }
-  const types = typesOf(slice)
+  const types = typesOf(slice, run)
   const say = (difference: string, code: 'unknown' | 'invalid'): void =>
     run.findings.report(OPERATION_PARAMETER, node, {
       text: `The profile ${quoted(profile.canonical)} defines ${name} differently: ${difference}.`,
@@ -118,11 +118,12 @@ function numberDifferences({ value }: FhirNode, { min, max, isComplete }: Elemen
   ]
 }
 
-/** The types of a slice's value and resource; a parameter has one of the two. */
-function typesOf({ children }: ElementRule): readonly TypeRule[] {
+/** The types of a slice's value and resource; a parameter has one of the two. A value of any type says no more than that there may be one. */
+function typesOf({ children }: ElementRule, { model }: Run): readonly TypeRule[] {
   return ['value', 'resource'].flatMap((name) => {
     const rule = children.get(name)
-    return rule === undefined || rule.max === 0 ? [] : rule.types
+    const all = model.type('Parameters.parameter')?.elements.get(name)?.length
+    return rule === undefined || rule.max === 0 || (all !== 1 && rule.types.length === all) ? [] : rule.types
   })
 }
 

@@ -323,8 +323,9 @@ function reportNone(run: Run, node: FhirNode, { list, choices }: Unmet): void {
   }
 }
 
-/** Reports that an element cannot be checked against the profile that it needs. */
+/** Reports that an element cannot be checked against the profile that it needs; but for extensions, which a rule of their own reports. */
 function reportUnknown(run: Run, node: FhirNode, what: string): void {
+  if (node.type.name === 'Extension') return
   run.findings.report(PROFILE_UNKNOWN, node, { text: `${what} could not be found.`, severity: 'error' })
 }
 
@@ -341,7 +342,6 @@ function isForType(run: Run, node: FhirNode, { canonical, profile }: FoundProfil
 
 function onlyRoots(run: Run, node: FhirNode, { canonical, profile }: FoundProfile): readonly ElementRule[] {
   if (profile === undefined) {
-    if (node.type.name === 'Extension') return []
     reportUnknown(run, node, `The profile ${canonical}, which this element must conform to,`)
     return []
   }
