@@ -10,7 +10,7 @@ import { contextIn, guarded, inContext, libraryOf, type FunctionBody, type Libra
 import type { TypeModel } from 'fhir-ops/fhirpath'
 import { isOfType, isWithin, widened } from '../compile/of-type.js'
 import { namedType, readTypeSpecifier, resultTypeOf, statedType, type TypeSpecifier } from '../elm/type-specifier.js'
-import { sizeOf } from '../values/size.js'
+import { sizeOf, writingSteps } from '../values/size.js'
 import { literalText } from '../values/text.js'
 import type { Value } from '../values/value.js'
 
@@ -90,12 +90,9 @@ export function callOf(library: Library, candidates: readonly ElmNode[], { opera
 /** Whether two functions gave the same. */
 function isSame(one: Value, other: Value, { spend }: Evaluation): boolean {
   if (one === other || one === null || other === null) return one === other
-  spend((sizeOf(one) + sizeOf(other)) * STEPS_OF_ITEM)
+  spend(writingSteps(one) + writingSteps(other))
   return literalText(one) === literalText(other)
 }
-
-/** Steps of writing an item of a list. */
-const STEPS_OF_ITEM = 8
 
 function applied({ body }: Pick<Overload, 'body'>, values: readonly Value[], evaluation: Evaluation): Value {
   for (const [index, slot] of body.slots.entries()) evaluation.slots[slot] = values[index] ?? null

@@ -12,9 +12,10 @@ import type { SubjectRecords } from '../data/population.js'
 import type { Records } from '../data/records.js'
 import type { Evaluation } from '../compile/compiler.js'
 import { createEvaluations } from '../libraries/evaluate.js'
+import { writingSteps } from '../values/size.js'
 import { literalText } from '../values/text.js'
 import { isFhir, isList } from '../values/value.js'
-import { referenceOf, spendText } from './items.js'
+import { referenceOf } from './items.js'
 import type { Prepared } from './prepare.js'
 import { subjectResult, type CompiledGroup } from './subject-result.js'
 import type { CompiledCriterion } from './criterion.js'
@@ -145,7 +146,7 @@ export function evaluatedSupplement(
       for (const item of isList(value) ? value : [value]) {
         if (item === null) continue
         if (!isFhir(item) || item.type.kind !== 'resource') {
-          spendText(item, evaluation)
+          evaluation.spend(writingSteps(item))
           const made = stratumValueOf(item, { model, offset }) ?? { concept: { text: literalText(item) } }
           const key = stratumKey(made)
           own.set(key, own.get(key) ?? made)

@@ -6,7 +6,7 @@ import type { HelperContext } from '../model/fhir-helpers.js'
 import { systemValueOf } from '../model/property.js'
 import { decimalOfText, shortDecimalText } from '../values/decimal.js'
 import { closedInterval, endOf, startOf } from '../values/interval.js'
-import { sizeOf } from '../values/size.js'
+import { writingSteps } from '../values/size.js'
 import { DAY, fieldsAt, temporalOf } from '../values/temporal.js'
 import { literalText } from '../values/text.js'
 import { isDecimal, isFhir, isInterval, isList, isTemporal, type FhirElement, type Value } from '../values/value.js'
@@ -53,20 +53,8 @@ export function keyOfSubject(subject: Evaluation['subject']): string {
 /** The key of an item: the reference of a resource; for any other item the subject's reference, `#` and the item's text, which is equal for equal items. */
 export function keyOf(item: Value, subjectKey: string, evaluation: Evaluation): string {
   if (item !== null && isFhir(item) && item.type.kind === 'resource') return referenceOf(item)
-  spendText(item, evaluation)
+  evaluation.spend(writingSteps(item))
   return `${subjectKey}#${literalText(plain(item))}`
-}
-
-/** Steps of writing an item of a list, or as many characters of a text as cost the same. */
-const STEPS_OF_ITEM = 8
-
-/**
- * Counts the steps of writing a value as a text. Values share parts, so the text of one with few parts in memory may have no end.
- *
- * @throws {OperationError} `unprocessable` for lists and tuples that are nested more than 200 deep.
- */
-export function spendText(value: Value, { spend }: Evaluation): void {
-  spend(sizeOf(value) * STEPS_OF_ITEM)
 }
 
 /** The normal form of a value, which is the same for equal values: closed intervals, moments in UTC, decimals without trailing zeros. */

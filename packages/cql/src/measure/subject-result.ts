@@ -13,13 +13,14 @@ import {
 import type { Evaluation } from '../compile/compiler.js'
 import { FHIR_HELPERS, type HelperContext } from '../model/fhir-helpers.js'
 import { systemValueOf } from '../model/property.js'
+import { writingSteps } from '../values/size.js'
 import { decimalOf, isUncertain } from '../values/compare.js'
 import { numberOf } from '../values/decimal.js'
 import { literalText } from '../values/text.js'
 import { ucumUnit } from '../values/units.js'
 import { isFhir, isQuantity, type FhirElement, type Value, isList } from '../values/value.js'
 import { compiledCriterion, valueFor, type CompiledCriterion } from './criterion.js'
-import { itemsFor, NO_ITEMS, type Items, keyOf, keyOfSubject, referenceOf, spendText, truthOf } from './items.js'
+import { itemsFor, NO_ITEMS, type Items, keyOf, keyOfSubject, referenceOf, truthOf } from './items.js'
 import type { Prepared } from './prepare.js'
 import { evidenceValues, stratumKey, stratumValueOf } from './values.js'
 import { quoted } from 'fhir-ops/internal/errors'
@@ -290,7 +291,7 @@ function combinations(
     (lists, criterion) => {
       const value = valueFor(criterion, item, evaluation)
       const values = (isList(value) ? value : [value]).map((one) => {
-        spendText(one, evaluation)
+        evaluation.spend(writingSteps(one))
         return strataValue(one, criterion, group)
       })
       evaluation.spend(lists.length * values.length)

@@ -6,12 +6,12 @@ import type { Evaluation } from '../compile/compiler.js'
 import { FHIR_HELPERS, type HelperContext } from '../model/fhir-helpers.js'
 import { systemValueOf } from '../model/property.js'
 import { fhirQuantity, toParameterEntries } from '../results/parameters.js'
+import { writingSteps } from '../values/size.js'
 import { decimalOf, isUncertain } from '../values/compare.js'
 import { numberOf, shortDecimalText } from '../values/decimal.js'
 import { literalText, plainTextOf } from '../values/text.js'
 import { isCode, isConcept, isFhir, isList, isQuantity, type Code, type FhirElement, type Value } from '../values/value.js'
 import type { CompiledCriterion } from './criterion.js'
-import { spendText } from './items.js'
 
 /** A text that is the same for values with the same codes, whatever their displays, texts and versions (R, Equivalent), and otherwise only for equal ones. */
 export function stratumKey(value: StratumValue): string {
@@ -79,7 +79,7 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 /** The supporting evidence that a subject is in a population, as extensions `value` of `cqf-supportingEvidence`. */
 export function evidenceValues({ ofSubject, ofItem }: CompiledCriterion, evaluation: Evaluation, model: TypeModel): readonly Extension[] {
   const value = ofSubject === undefined ? (ofItem?.(evaluation, evaluation.subject) ?? null) : ofSubject(evaluation)
-  spendText(value, evaluation)
+  evaluation.spend(writingSteps(value))
   return toParameterEntries('value', value, model).map(extensionOf)
 }
 

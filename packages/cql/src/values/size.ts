@@ -73,6 +73,18 @@ export function caseSteps(value: Value): number {
   return steps
 }
 
+/** Steps of writing an item of a list, or as many characters of a text as cost the same. */
+const STEPS_OF_WRITTEN_ITEM = 8
+
+/**
+ * Steps of writing a value as a text. Values share parts, so the text of one with few parts in memory may have no end.
+ *
+ * @throws {OperationError} as `sizeOf`
+ */
+export function writingSteps(value: Value): number {
+  return sizeOf(value) * STEPS_OF_WRITTEN_ITEM
+}
+
 const NONE: Extent = { size: 0, depth: 0 }
 const TOO_DEEP: Extent = { size: 0, depth: MAX_DEPTH + 1 }
 
