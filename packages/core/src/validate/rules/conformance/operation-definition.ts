@@ -118,13 +118,17 @@ function numberDifferences({ value }: FhirNode, { min, max, isComplete }: Elemen
   ]
 }
 
-/** The types of a slice's value and resource; a parameter has one of the two. A value of any type says no more than that there may be one. */
-function typesOf({ children }: ElementRule, { model }: Run): readonly TypeRule[] {
+/** The types of a slice's value and resource; a parameter has one of the two. */
+function typesOf({ children }: ElementRule, run: Run): readonly TypeRule[] {
   return ['value', 'resource'].flatMap((name) => {
     const rule = children.get(name)
-    const all = model.type('Parameters.parameter')?.elements.get(name)?.length
-    return rule === undefined || rule.max === 0 || (all !== 1 && rule.types.length === all) ? [] : rule.types
+    return rule === undefined || rule.max === 0 || (name === 'value' && isOpen(rule, run)) ? [] : rule.types
   })
+}
+
+/** Whether a value may be of any type, which says no more than that there may be one. */
+function isOpen({ types }: ElementRule, { model }: Run): boolean {
+  return types.length === model.type('Parameters.parameter')?.elements.get('value')?.length
 }
 
 /** Types that include many others. */
