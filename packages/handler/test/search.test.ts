@@ -101,6 +101,78 @@ describe('search', () => {
     expect((await get('/Patient?nothing=x')).status).toBe(400)
   })
 
+  it.each([
+    ['POST', '/Patient?_elements=gender', {}],
+    ['POST', '/Patient?_elements=gender', { 'if-none-exist': 'identifier=shaped' }],
+    ['PUT', '/Patient/shaped?_elements=gender', {}],
+    ['PUT', '/Patient?identifier=shaped&_elements=gender', {}],
+  ])('what %s %s stores is whole, and answered as far as _elements asks', async (method, path, headers) => {
+    const resource = { resourceType: 'Patient', id: 'shaped', identifier: [{ value: 'shaped' }], gender: 'other' }
+    const reply = await send(fhir(path), {
+      method,
+      headers: { ...fhirHeaders(running.token), ...headers },
+      body: JSON.stringify(resource),
+    })
+    const id = at(reply.json, 'id')
+    expect(Object.keys(reply.json as object)).toEqual(['resourceType', 'id', 'meta', 'gender'])
+    expect(at(reply.json, 'meta', 'tag', 0, 'code')).toBe('SUBSETTED')
+    const kept = (await get(`/Patient/${String(id)}`)).json
+    expect([at(kept, 'identifier'), at(kept, 'meta', 'tag')]).toEqual([resource.identifier, undefined])
+    const headersOfDelete = { authorization: `Bearer ${running.token}` }
+    await send(fhir(`/Patient/${String(id)}`), { method: 'DELETE', headers: headersOfDelete })
+  })
+
+  it('a patch and the writes of a Bundle are answered as far as _summary asks', async () => {
+    const resource = { resourceType: 'Patient', id: 'part', gender: 'other', contact: [{ name: { text: 'c' } }] }
+    const entry = [{ resource, request: { method: 'PUT', url: 'Patient/part?_summary=true' } }]
+    for (const type of ['transaction', 'batch']) {
+      const { json } = await post('', { resourceType: 'Bundle', type, entry })
+      expect(at(json, 'entry', 0, 'resource')).toMatchObject({ gender: 'other', meta: { tag: [{ code: 'SUBSETTED' }] } })
+      expect(at(json, 'entry', 0, 'resource', 'contact')).toBeUndefined()
+    }
+    const patched = await send(fhir('/Patient/part?_summary=true'), {
+      method: 'PATCH',
+      headers: { ...fhirHeaders(running.token), 'content-type': 'application/json-patch+json' },
+      body: '[{"op":"add","path":"/active","value":true}]',
+    })
+    expect([at(patched.json, 'active'), at(patched.json, 'contact')]).toEqual([true, undefined])
+    expect((await get('/Patient/part')).json).toMatchObject({ ...resource, active: true })
+    await send(fhir('/Patient/part?_summary=true'), { method: 'DELETE', headers: { authorization: `Bearer ${running.token}` } })
+    expect((await get('/Patient/part')).status).toBe(410)
+  })
+
+  it.each(['_summary=some', '_summary=count', '_elements=naem', '_summary=true&_elements=gender'])(
+    'a write with %s is refused before anything is stored',
+    async (query) => {
+      expect((await post(`/Patient/never?${query}`, { resourceType: 'Patient', id: 'never' }, 'PUT')).status).toBe(400)
+      expect((await get('/Patient/never')).status).toBe(404)
+    },
+  )
+
+  it('criteria do not consist of _summary', async () => {
+    expect(
+      (await send(fhir('/Patient?_summary=true'), { method: 'DELETE', headers: { authorization: `Bearer ${running.token}` } })).status,
+    ).toBe(400)
+    expect(idsOf(await get('/Patient'))).toEqual(['a', 'b', 'c'])
+  })
+
+  it('metadata is given as far as _summary or _elements asks', async () => {
+    const { json } = await get('/metadata?_summary=true')
+    expect(json).toMatchObject({ fhirVersion: '4.0.1', meta: { tag: [{ code: 'SUBSETTED' }] } })
+    expect(at(json, 'rest', 0, 'documentation')).toBeUndefined()
+    expect(Object.keys(at(json, 'rest', 0, 'resource', 0) as object)).toEqual(['type', 'operation'])
+    expect(Object.keys((await get('/metadata?_elements=fhirVersion')).json as object)).toEqual([
+      'resourceType',
+      'id',
+      'fhirVersion',
+      'meta',
+    ])
+    expect(at((await get('/metadata?mode=terminology&_summary=data')).json, 'meta', 'tag', 0, 'code')).toBe('SUBSETTED')
+    expect(at((await get('/metadata?_summary=false')).json, 'meta')).toBeUndefined()
+    for (const query of ['_summary=some', '_summary=count', '_elements=naem', '_summary=true&mode=nonsense'])
+      expect((await get(`/metadata?${query}`)).status).toBe(400)
+  })
+
   it.each(['_summary=count', '_count=0'])('%s gives the number only', async (query) => {
     expect((await get(`/Patient?${query}`)).json).toMatchObject({ total: 3 })
     expect((await get(`/Patient?${query}`)).text).not.toContain('entry')

@@ -43,6 +43,7 @@ const HAPI: readonly Expected[] = [
   ['create() with GZipContentInterceptor', 'true', 'works, with `gzipRequests`'],
   ['operation() $lookup', 'Alpha'],
   ['search().summaryMode()', 'true'],
+  ['create(), update() and patch() with setSummary', 'true'],
   ['create() of a Binary', 'Binary'],
   ['delete()', 'done'],
   ['read() of what is deleted', 'ResourceGoneException'],

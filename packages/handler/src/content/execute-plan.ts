@@ -1,4 +1,4 @@
-import { checkpoint, createPace, type Pace } from 'fhir-ops/internal/context'
+import { checkpoint, createPace, paced, type Pace } from 'fhir-ops/internal/context'
 import { OperationError } from 'fhir-ops/errors'
 import { outcomeOk } from 'fhir-ops/internal/errors'
 import { storedResource, type StoredResource, type WriteEntry, type WriteResult } from 'fhir-ops/storage'
@@ -42,17 +42,18 @@ interface DoneWrite {
 }
 
 /** Makes the answer to a write. The answer to the deletion of a single resource includes the new version. */
-export function answerToPlan(
+export async function answerToPlan(
   service: Service,
   exchange: Exchange,
   { plan, writes: [first, ...others], results: [result] }: DoneWrite,
-): Answer {
-  if (plan.kind === 'found') return resourceAnswer(service, exchange, { stored: plan.stored, status: 200 })
+): Promise<Answer> {
+  const { subset } = plan
+  if (plan.kind === 'found') return resourceAnswer(service, exchange, { stored: plan.stored, status: 200, subset })
   if (first === undefined || first.op === 'delete') return deletionAnswer(exchange, others.length === 0 ? result : undefined)
   if (result?.versionId === undefined) throw new TypeError('The storage gave no version for a put.')
   const { type, id, text } = first
   const stored = storedResource({ type, id, text, versionId: result.versionId, lastUpdated: result.lastUpdated })
-  return resourceAnswer(service, exchange, { stored, status: result.created ? 201 : 200 })
+  return resourceAnswer(service, exchange, { stored, status: result.created ? 201 : 200, subset })
 }
 
 function deletionAnswer({ request }: Exchange, result: WriteResult | undefined): Answer {
@@ -64,17 +65,19 @@ function deletionAnswer({ request }: Exchange, result: WriteResult | undefined):
 interface Shown {
   readonly stored: StoredResource
   readonly status: 200 | 201
+  readonly subset: WritePlan['subset']
 }
 
 /** A patch returns the resource only to callers who may read it, because they sent only a part of it. */
-function resourceAnswer(service: Service, { request, caller }: Exchange, { stored, status }: Shown): Answer {
+async function resourceAnswer(service: Service, { request, caller, ctx }: Exchange, { stored, status, subset }: Shown): Promise<Answer> {
   const { type, id, versionId } = stored
   const location = `${service.baseUrl}${FHIR_PATH}/${type}/${id}/_history/${versionId}`
   const headers = [...versionHeaders(stored), ['Location', location] as const]
   const preference = returnPreference(request)
   if (preference === 'minimal' || (request.method === 'PATCH' && caller.decide('read', type, id) !== 'allow'))
     return emptyAnswer(status, headers)
-  return preference === 'OperationOutcome' ? fhirAnswer(status, outcomeOk(), headers) : fhirText(status, stored.text, headers)
+  if (preference === 'OperationOutcome') return fhirAnswer(status, outcomeOk(), headers)
+  return fhirText(status, subset === undefined ? stored.text : await paced(ctx, subset(stored.text)), headers)
 }
 
 /** Returns the changes of a plan. @param text Text of the resource, if it differs from the one that was sent. */

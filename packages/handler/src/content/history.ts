@@ -11,10 +11,9 @@ import { param, type Exchange } from '../exchange.js'
 import { FHIR_PATH, type Service } from '../service.js'
 import { withDefinitions } from './definitions.js'
 import { fhirTypes, isVersionReached, shownPage, type Part } from './reach.js'
-import { SHAPING } from './read.js'
 import { PROTOCOL, searchOptions } from './search/search-request.js'
 import { linksOf } from './search/searchset.js'
-import { subsetsFor } from './search/subset.js'
+import { SHAPING, subsetsFor } from './search/subset.js'
 import { pageAnswer, type EntryParts } from './bundle-text.js'
 
 const DEFAULT_PAGE = 100

@@ -1,7 +1,6 @@
 import { paced, createPace } from 'fhir-ops/internal/context'
 import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
-import { parseSearch } from 'fhir-ops/search'
 import type { StoredResource } from 'fhir-ops/storage'
 import type { ResourceVersion } from 'fhir-ops/internal/storage'
 import type { Awaitable } from 'fhir-ops/internal/work'
@@ -14,7 +13,7 @@ import type { Service } from '../service.js'
 import { prefersHandling, mediaTypeOf } from '../http/negotiation.js'
 import { isReached, isVersionReached, addressIn } from './reach.js'
 import { PROTOCOL } from './search/search-request.js'
-import { subsetFor } from './search/subset.js'
+import { SHAPING, subsetAsAsked } from './search/subset.js'
 import { objectAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import { readingBase64, writingBase64 } from '../http/base64.js'
 
@@ -76,9 +75,6 @@ async function definitionVersion(
   return stored?.versionId === number ? { type, id, versionId: number, lastUpdated: stored.lastUpdated, stored } : undefined
 }
 
-/** Parameters that R4 defines for every interaction (http.html 3.1.0.1.6). */
-export const SHAPING: ReadonlySet<string> = new Set(['_elements', '_summary'])
-
 /** Other parameters are ignored, unless the caller prefers strict handling. @throws {OperationError} `parameter-unsupported` */
 function checkParameters({ request, target }: Exchange): void {
   const [unknown] = target.query.find(([name]) => !SHAPING.has(name) && !PROTOCOL.has(name)) ?? []
@@ -92,12 +88,8 @@ function textAsAsked(exchange: Exchange, stored: StoredResource): Awaitable<stri
   return asked.length === 0 ? stored.text : subsetText(exchange, stored, asked)
 }
 
-async function subsetText(exchange: Exchange, { type, text }: StoredResource, asked: Target['query']): Promise<string> {
-  const { search } = exchange.ctx
-  if (search === undefined) throw new OperationError('search-unsupported', 'This server returns whole resources only.')
-  const parsed = await parseSearch(type, asked, search)
-  if (parsed.countOnly) throw new OperationError('search-invalid', 'A single resource is not counted.', { expression: ['_summary'] })
-  const subset = await subsetFor(exchange, search, { type, parsed })
+async function subsetText(exchange: Exchange, { type, text }: StoredResource, query: Target['query']): Promise<string> {
+  const subset = await subsetAsAsked(exchange, { type, query })
   return subset === undefined ? text : paced(exchange.ctx, subset(text))
 }
 

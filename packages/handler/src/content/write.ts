@@ -12,6 +12,7 @@ import { criteriaText, matchesOf, onlyMatchWithCondition, type Criteria } from '
 import { checkNoDefinition } from './definitions.js'
 import { checkReach, isInReach } from './reach.js'
 import { PROTOCOL } from './search/search-request.js'
+import { SHAPING } from './search/subset.js'
 import { isModifiedSince, namesVersion } from './read.js'
 import { withoutResource } from './hidden-resources.js'
 
@@ -33,7 +34,7 @@ export async function planCreate(service: Service, exchange: Exchange): Promise<
 
 /** Refuses parameters. Some servers accept criteria in the URL of a create, or delete referring resources too; ignoring that request would be wrong. */
 function checkNoParameters({ target }: Exchange, type: string, what: string): void {
-  const taken = (name: string): boolean => PROTOCOL.has(name) || (type === 'Binary' && name === '_filename')
+  const taken = (name: string): boolean => isOfAnswer(name) || (type === 'Binary' && name === '_filename')
   const [unknown] = target.query.find(([name]) => !taken(name)) ?? []
   if (unknown === undefined) return
   throw new OperationError('parameter-unsupported', `${what} takes no parameter ${quoted(unknown)}.${ADVICE.get(what) ?? ''}`, {
@@ -162,7 +163,12 @@ interface PlacedText extends Place {
 
 /** Returns the criteria in the URL of a conditional write. */
 export function criteriaOf(exchange: Exchange): Criteria {
-  return { type: param(exchange, 'type'), pairs: exchange.target.query.filter(([name]) => !PROTOCOL.has(name)) }
+  return { type: param(exchange, 'type'), pairs: exchange.target.query.filter(([name]) => !isOfAnswer(name)) }
+}
+
+/** True for parameters that say what the answer is like, whatever the interaction. */
+function isOfAnswer(name: string): boolean {
+  return PROTOCOL.has(name) || SHAPING.has(name)
 }
 
 /** Callers with rights to part of a type cannot choose ids of new resources: that would reveal ids that are taken beyond their reach. */

@@ -136,7 +136,7 @@ function parametersOf(documented: DocumentedRoute): readonly string[] {
     return route.isAsynchronous === true ? [...own, 'preferAsync'] : own
   }
   if (route.path.startsWith(ASYNC_STATUS)) return []
-  if (route.path === `${FHIR_PATH}/metadata`) return ['mode']
+  if (route.path === `${FHIR_PATH}/metadata`) return ['mode', 'summary', 'elements']
   if (!isFhir(route) || route.access === 'public') return []
   return route.plan === undefined ? parametersOfReading(route) : parametersOfWriting(route)
 }
@@ -147,7 +147,7 @@ function isBotByIdentifier({ path, answer }: Route): boolean {
 
 function parametersOfWriting({ method, path }: Route): readonly string[] {
   const isByCriteria = method !== 'POST' && !path.includes(':id')
-  return [...(isByCriteria ? ['search'] : []), ...WRITE_HEADERS[method], 'prefer']
+  return [...(isByCriteria ? ['search'] : []), ...(method === 'DELETE' ? [] : ['summary', 'elements']), ...WRITE_HEADERS[method], 'prefer']
 }
 
 function parametersOfReading(route: Route): readonly string[] {

@@ -10,6 +10,7 @@ import { checksCriteria } from '../content/criteria.js'
 import { COMPARTMENT_TYPES } from 'fhir-ops/internal/context'
 import { historyOfInstance, historyOfSystem, historyOfType } from '../content/history.js'
 import { searchCompartment, searchType, searchEverything, searchWholeCompartment } from '../content/search/search.js'
+import { subsetAsAsked } from '../content/search/subset.js'
 import { planConditionalDelete, planConditionalUpdate, planCreate, planDelete, planUpdate } from '../content/write.js'
 import type { Answer } from '../http/answer.js'
 import { FHIR_PATH, type Service } from '../service.js'
@@ -207,7 +208,8 @@ function conditionalRoutes(service: Service, { update, patch, remove }: WriteRow
 }
 
 /** A write that is planned and then executed. */
-function planned(service: Service, plan: (exchange: Exchange) => Promise<WritePlan>): Pick<Route, 'plan' | 'run'> {
+function planned(service: Service, change: (exchange: Exchange) => Promise<WritePlan>): Pick<Route, 'plan' | 'run'> {
+  const plan = (exchange: Exchange): Promise<WritePlan> => withSubset(exchange, change)
   const run = async (exchange: Exchange): Promise<Answer> => executePlan(service, exchange, await plan(exchange))
   return { plan, run: (exchange) => (isConditional(exchange) ? runConditional(service, exchange, run) : run(exchange)) }
 }
@@ -225,11 +227,17 @@ function runConditional(service: Service, exchange: Exchange, run: (exchange: Ex
 }
 
 /** A patch applies to the version that it finds, so patches of one resource, or by criteria on one type, run one after the other. */
-function patching(service: Service, plan: (service: Service, exchange: Exchange) => Promise<WritePlan>): Pick<Route, 'plan' | 'run'> {
-  const run = (exchange: Exchange): Promise<Answer> =>
-    retryingConflicts(async () => executePlan(service, exchange, await plan(service, exchange)))
+function patching(service: Service, change: (service: Service, exchange: Exchange) => Promise<WritePlan>): Pick<Route, 'plan' | 'run'> {
+  const plan = (exchange: Exchange): Promise<WritePlan> => withSubset(exchange, () => change(service, exchange))
+  const run = (exchange: Exchange): Promise<Answer> => retryingConflicts(async () => executePlan(service, exchange, await plan(exchange)))
   const keyOf = ({ params }: Exchange): string => [params.get('type'), params.get('id')].filter((part) => part !== undefined).join('/')
-  return { plan: (exchange) => plan(service, exchange), run: (exchange) => service.writeLock([keyOf(exchange)], () => run(exchange)) }
+  return { plan, run: (exchange) => service.writeLock([keyOf(exchange)], () => run(exchange)) }
+}
+
+/** Plans a write whose answer is as much of the resource as `_summary` or `_elements` asks; wrong values are refused before anything is written. */
+async function withSubset(exchange: Exchange, plan: (exchange: Exchange) => Promise<WritePlan>): Promise<WritePlan> {
+  const made = await plan(exchange)
+  return { ...made, subset: await subsetAsAsked(exchange, { type: param(exchange, 'type'), query: exchange.target.query }) }
 }
 
 function isConditional({ request, params }: Exchange): boolean {

@@ -5,6 +5,8 @@ import { capabilityStatement, terminologyStatement, supportedSystems } from '../
 import { fhirText, jsonAnswer, jsonText, type Answer } from '../http/answer.js'
 import { onlyValue } from '../http/target.js'
 import type { SmartConfiguration } from '../auth/issuer.js'
+import { paced } from 'fhir-ops/internal/context'
+import { subsetAsAsked } from '../content/search/subset.js'
 import { FHIR_PATH, type Service } from '../service.js'
 import type { Exchange, Route } from '../exchange.js'
 
@@ -63,12 +65,15 @@ interface Statements {
   readonly terminology: () => Promise<string>
 }
 
-async function metadata(statements: Statements, { target }: Exchange): Promise<Answer> {
-  const mode = onlyValue(target.query, 'mode') ?? 'full'
-  if (mode === 'terminology') return fhirText(200, await statements.terminology())
-  if (mode !== 'full' && mode !== 'normative')
+async function metadata(statements: Statements, exchange: Exchange): Promise<Answer> {
+  const mode = onlyValue(exchange.target.query, 'mode') ?? 'full'
+  if (mode !== 'full' && mode !== 'normative' && mode !== 'terminology')
     throw new OperationError('parameter-value', 'The mode must be full, normative or terminology.')
-  return fhirText(200, await statements.full().catch(() => statements.withoutAuthorization()))
+  const isTerminology = mode === 'terminology'
+  const type = isTerminology ? 'TerminologyCapabilities' : 'CapabilityStatement'
+  const subset = await subsetAsAsked(exchange, { type, query: exchange.target.query })
+  const text = isTerminology ? await statements.terminology() : await statements.full().catch(() => statements.withoutAuthorization())
+  return fhirText(200, subset === undefined ? text : await paced(exchange.ctx, subset(text)))
 }
 
 function issuerOf({ issuer }: SmartConfiguration): string | undefined {

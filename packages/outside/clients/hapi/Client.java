@@ -70,6 +70,18 @@ public class Client {
         .useHttpGet().execute().getParameter("display").getValue()).getValue());
     told("search().summaryMode()", () ->
         client.search().forResource(Patient.class).summaryMode(SummaryEnum.TRUE).returnBundle(Bundle.class).execute().getTotal() > 0);
+    told("create(), update() and patch() with setSummary", () -> {
+      IGenericClient brief = context.newRestfulGenericClient(args[0]);
+      brief.registerInterceptor(new BearerTokenAuthInterceptor(args[1]));
+      brief.setSummary(SummaryEnum.TRUE);
+      IdType made = (IdType) brief.create().resource(patient("Brief")).execute().getId();
+      Patient changed = patient("Briefer");
+      changed.setId(made.toUnqualifiedVersionless());
+      brief.update().resource(changed).execute();
+      brief.patch().withBody("[{\"op\":\"add\",\"path\":\"/active\",\"value\":true}]").withId(made.toUnqualifiedVersionless()).execute();
+      brief.delete().resourceById(made.toUnqualifiedVersionless()).execute();
+      return client.read().resource(Patient.class).withIdAndVersion(made.getIdPart(), "3").execute().getMeta().getTag().isEmpty();
+    });
     told("create() of a Binary", () -> client.create().resource(new Binary().setContentType("text/plain").setContent("text".getBytes())).execute().getId().getResourceType());
     told("delete()", () -> client.delete().resourceById("Patient", id).execute().getOperationOutcome() == null ? "done" : "done");
     told("read() of what is deleted", refused(ResourceGoneException.class, () -> client.read().resource(Patient.class).withId(id).execute()));

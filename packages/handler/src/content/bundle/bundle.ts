@@ -185,12 +185,12 @@ async function writeTogether(
   const tried = await tryReads(service, exchange, { reads, read: runner.read, writes: all.flatMap(({ writes }) => writes), add })
   checkpoint(exchange.ctx)
   const results = await writeAll(exchange, all)
-  const answers = new Map(
-    all.map(({ entry, exchange: own, plan, writes }) => [
+  const answers = new Map<number, Answer>()
+  for (const { entry, exchange: own, plan, writes } of all)
+    answers.set(
       entry.index,
-      answerToPlan(service, own, { plan, writes, results: writes.flatMap((write) => results.get(write) ?? []) }),
-    ]),
-  )
+      await answerToPlan(service, own, { plan, writes, results: writes.flatMap((write) => results.get(write) ?? []) }),
+    )
   return { answers, tried }
 }
 

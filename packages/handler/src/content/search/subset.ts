@@ -12,9 +12,10 @@ import {
   type MemberChoice,
   type MemberChooser,
 } from 'fhir-ops/internal/json'
-import type { ParsedSearch, SearchOptions } from 'fhir-ops/search'
+import { parseSearch, type ParsedSearch, type SearchOptions } from 'fhir-ops/search'
 import type { Work } from 'fhir-ops/internal/work'
 import type { Exchange } from '../../exchange.js'
+import type { Target } from '../../http/target.js'
 
 /** Returns part of a resource's text, tagged as incomplete. */
 export type Subset = (text: string) => Work<string>
@@ -50,11 +51,15 @@ export function pathSubset(model: TypeModel, type: string, paths: ReadonlySet<st
 
 function taggedSubset(choose: MemberChooser): Subset {
   const tagged = { replaced: taggedMeta }
-  return (text) =>
-    selectMembers(text, (name) => {
+  return function* (text) {
+    let hasMeta = false
+    const part = yield* selectMembers(text, (name) => {
+      if (name === 'meta') hasMeta = true
       if (name === 'meta') return tagged
       return ALWAYS_KEPT.has(name) ? 'kept' : choose(name)
     })
+    return hasMeta ? part : `${part.slice(0, -1)},"meta":{"tag":[${SUBSETTED}]}}`
+  }
 }
 
 function withoutUnderscore(name: string): string {
@@ -92,6 +97,27 @@ export async function subsetFor({ ctx }: Exchange, { parameters }: SearchOptions
   const { marked, mandatory } = cached(ctx.cache, MARKED_PATHS, definition)
   if (summary === 'true') return pathSubset(parameters.model, type, marked)
   return topLevelSubset((name) => name === 'text' || mandatory.has(`${type}.${members?.get(name)?.name}`))
+}
+
+/** Parameters that R4 defines for every interaction (http.html 3.1.0.1.6): they select the part of a resource to answer with. */
+export const SHAPING: ReadonlySet<string> = new Set(['_elements', '_summary'])
+
+/**
+ * Returns the subset that `_summary` or `_elements` of a URL requests of a single resource; `undefined` for the full resource.
+ *
+ * @throws {OperationError} `search-invalid` for a wrong value, and for a count; as `subsetFor`.
+ */
+export async function subsetAsAsked(
+  exchange: Exchange,
+  { type, query }: { readonly type: string; readonly query: Target['query'] },
+): Promise<Subset | undefined> {
+  const asked = query.filter(([name]) => SHAPING.has(name))
+  if (asked.length === 0) return undefined
+  const { search } = exchange.ctx
+  if (search === undefined) throw new OperationError('search-unsupported', 'This server returns whole resources only.')
+  const parsed = await parseSearch(type, asked, search)
+  if (parsed.countOnly) throw new OperationError('search-invalid', 'A single resource is not counted.', { expression: ['_summary'] })
+  return subsetFor(exchange, search, { type, parsed })
 }
 
 interface WantedOfSeveral {
