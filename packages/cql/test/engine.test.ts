@@ -324,6 +324,10 @@ describe('expressions without data', () => {
       'collapse { Interval(@2012-02-29, @2014-02], Interval(null, @2012-02-29) }',
       '{ Interval(null, @2012-02-29), Interval(@2012-02-29, @2014-02] }',
     ],
+    ['@T10:30:15.5', '@T10:30:15.500'],
+    ['@2014-01-01T10:30:15.05Z', '@2014-01-01T10:30:15.050+00:00'],
+    ["Tuple { a: '\u{1F600}', b: @T10:30:15.123456 }", "Tuple { a: '\u{1F600}', b: @T10:30:15.123 }"],
+    ['{ Time(10, 30, 15, 5), @T10:30:15.5 }', '{ @T10:30:15.005, @T10:30:15.500 }'],
     ["Matches('ABC', '(?i)abc')", 'true'],
     ["Matches('a\\nb', 'a.b')", 'true'],
     ["ReplaceMatches('a\\nb', '.', 'x')", "'xxx'"],
@@ -386,6 +390,14 @@ define Nothing: null as String
   ])('%s is that of the narrowest type', async (expression, expected) => {
     expect(await computed(expression, ['signature'])).toBe(expected)
     expect(await computed(expression, OF_TYPES)).toBe(expected)
+  })
+
+  it('may be called by another with its name', async () => {
+    const text = `${HEAD}define function Shown(value Integer): Shown(ToString(value))
+define function Shown(value String): value + '!'
+define X: Shown(3)`
+    const library = compileLibrary((await translator.translate(text)).elm, { model, convert })
+    expect(literalText(library.definition('X')?.compute(createEvaluation({ now: NOW })) ?? null)).toBe("'3!'")
   })
 
   it('is known by the types of its operands if the ELM states these', async () => {
@@ -462,6 +474,10 @@ describe('amounts in other units, exactly where the factor has no end or many pl
     ["2000000000 'ng' = 2 'g'", 'true'],
     ["16 '[oz_av]' = 453.59237 'g'", 'true'],
     ["1 'd' >= 24 'h' and 24 'h' >= 1 day", 'true'],
+    ["1 'mg':1 'mL' ~ 1000 'ug':1 'mL'", 'true'],
+    ["1 'mg':1 'mL' ~ 1 'g':1 'L'", 'true'],
+    ["1 'mg':1 'mL' ~ 1 'g':1 'mL'", 'false'],
+    ["1 'mg':1 'mL' ~ 1 'mg':1 'g'", 'false'],
   ])('%s', async (expression, expected) => {
     const { elm } = await translator.translate(`library T define X: ${expression}`)
     const library = compileLibrary(elm, { model, convert: unitConversion() })
@@ -514,6 +530,7 @@ describe('what is refused', () => {
     depth === 0
       ? { type: 'NamedTypeSpecifier', name: '{urn:hl7-org:elm-types:r1}Any' }
       : { type: 'ListTypeSpecifier', elementType: listTypes(depth - 1) }
+  const call = { type: 'FunctionRef', name: 'F', operand: [] }
   const growing = (times: number): object => ({
     type: 'Aggregate',
     source: expand(times),
@@ -534,6 +551,12 @@ describe('what is refused', () => {
     ['an unknown node', elm({ type: 'Teleport' }), 'not-supported', /Teleport/],
     ['a name of Object.prototype as node', elm({ type: 'constructor' }), 'not-supported', /constructor/],
     ['a definition by itself', elm({ type: 'ExpressionRef', name: 'X' }), 'definition-invalid', /defined by itself/],
+    [
+      'a function by itself',
+      elm(call, [{ type: 'FunctionDef', name: 'F', context: 'Unfiltered', expression: call }]),
+      'definition-invalid',
+      /function F\/0 in library T is defined by itself/,
+    ],
     ['a missing definition', elm({ type: 'ExpressionRef', name: '__proto__' }), 'definition-invalid', /no definition '__proto__'/],
     ['too deep nesting', elm(nested(5000)), 'definition-invalid', /nested/],
     ['no library', 'x', 'definition-invalid', /identifier/],

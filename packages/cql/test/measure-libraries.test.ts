@@ -153,6 +153,14 @@ define Everything: [Encounter]`
     })
   })
 
+  it('can be contained in the Measure', async () => {
+    const contained = [{ ...women, id: 'own', url: undefined }]
+    expect(await counted([everybody], ['#own'], 'Women', { ofMeasure: { contained } })).toBe(1)
+    await expect(counted([everybody], ['#other'], 'Women', { ofMeasure: { contained } })).rejects.toThrow(
+      "The library '#other' of the Measure",
+    )
+  })
+
   it('one without a url is known by its identifier in expressions', async () => {
     const own = library('Own', "define Women: Patient.gender = 'female'", { id: 'own', url: undefined, name: 'Otherwise' })
     expect(await counted([own], ['Library/own'], 'Own."Women"', { language: 'text/cql-expression' })).toBe(1)
@@ -201,6 +209,49 @@ describe('an included library', () => {
       code: 'not-supported',
       message: expect.stringContaining("versions '1' and '2'"),
     })
+  })
+})
+
+describe('two libraries with one name', () => {
+  const women = "define Women: Patient.gender = 'female'"
+  const top = (includes: string): Stored =>
+    library('Top', 'define Women: Shared.Women or Middle.Women', { includes: `${includes}\ninclude Middle version '1'` })
+  const dependency = (url: string): object => ({ relatedArtifact: [{ type: 'depends-on', resource: url }] })
+
+  it.each<[string, readonly Stored[], string]>([
+    [
+      'of several namespaces',
+      [
+        top("include org.one.Shared version '1'"),
+        library('Middle', 'define Women: Shared.Women', { includes: "include org.two.Shared version '1'" }),
+        library('Shared', women),
+      ],
+      "namespaces 'org.one' and 'org.two'",
+    ],
+    [
+      'of several places',
+      [
+        top("include Shared version '1'"),
+        library('Middle', 'define Women: Shared.Women', { includes: 'include Shared', ...dependency('http://elsewhere/Library/Shared') }),
+        library('Shared', women),
+        library('Shared', 'define Women: true', { id: 'other', url: 'http://elsewhere/Library/Shared' }),
+      ],
+      "as 'http://x/Library/Shared' and 'http://elsewhere/Library/Shared'",
+    ],
+  ])('%s are refused', async (_, stored, words) => {
+    await expect(counted(stored, ['http://x/Library/Top'], 'Women')).rejects.toMatchObject({
+      code: 'not-supported',
+      message: expect.stringContaining(words),
+    })
+  })
+
+  it('may be copies of one', async () => {
+    const middle = library('Middle', 'define Women: Shared.Women', {
+      includes: 'include Shared',
+      ...dependency('http://elsewhere/Library/Shared'),
+    })
+    const copies = [library('Shared', women), library('Shared', women, { id: 'other', url: 'http://elsewhere/Library/Shared' })]
+    expect(await counted([top("include Shared version '1'"), middle, ...copies], ['http://x/Library/Top'], 'Women')).toBe(1)
   })
 })
 

@@ -67,12 +67,15 @@ export function parameterNames(library: ElmNode): readonly string[] {
 export interface Include {
   /** Its identifier without the namespace. */
   readonly id: string
+  readonly namespace: string | undefined
   readonly version: string | undefined
 }
 
 /** The library that an entry of `includes` names. */
 export function includeOf(def: ElmNode): Include {
-  return { id: (textAt(def, 'path') ?? '').split(/[./]/).at(-1) ?? '', version: textAt(def, 'version') }
+  const path = textAt(def, 'path') ?? ''
+  const id = path.split(/[./]/).at(-1) ?? ''
+  return { id, namespace: path === id ? undefined : path.slice(0, -id.length - 1), version: textAt(def, 'version') }
 }
 
 /** The library that is included under a local name; `undefined` if there is none. */

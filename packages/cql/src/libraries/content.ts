@@ -279,11 +279,11 @@ async function collectIncludes(
   const { texts, included, models } = collected
   const own: string[] = []
   await collectModels(loading, { text, from }, models)
-  for (const { keyword, id, version } of namedInHead(text)) {
+  for (const { keyword, id, namespace, version } of namedInHead(text)) {
     if (keyword !== 'include') continue
     checkCycle(outer, id)
     if (id === FHIR_HELPERS_LIBRARY) continue
-    const resource = await find({ id, version, from })
+    const resource = await find({ id, namespace, version, from })
     own.push(id)
     if (texts.has(id)) continue
     checkCount(texts.size)
@@ -312,10 +312,10 @@ async function includedElm(
   { known, find } = { known: new Map<string, ElmNode>(), find: libraryFinder(loading) },
 ): Promise<ElmLibraries> {
   const own = [...path, textAt(identifierOf(libraryIn(elm)) ?? {}, 'id') ?? '']
-  for (const { id, version } of definitionsIn(libraryIn(elm), 'includes').map(includeOf)) {
+  for (const { id, namespace, version } of definitionsIn(libraryIn(elm), 'includes').map(includeOf)) {
     checkCycle(own, id)
     if (id === FHIR_HELPERS_LIBRARY) continue
-    const resource = await find({ id, version, from })
+    const resource = await find({ id, namespace, version, from })
     if (known.has(id)) continue
     checkCount(known.size)
     const loaded = publishedElm(loading, resource) ?? (await loadLibrary(loading, resource)).elm

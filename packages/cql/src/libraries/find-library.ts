@@ -5,6 +5,7 @@ import { quoted } from 'fhir-ops/internal/errors'
 import type { PinnedVersions } from 'fhir-ops/internal/evaluate'
 import { nodesAt, textAt, type ElmNode } from '../elm/node.js'
 import type { CqlTranslator } from '../translator/translator.js'
+import { jsonText } from '../values/json-text.js'
 
 /** A Library resource. */
 export type LibraryResource = Readonly<Record<string, unknown>>
@@ -31,6 +32,8 @@ interface NamedLibrary {
 /** A library that another includes, or a model that it uses. */
 interface IncludedName {
   readonly id: string
+  /** The namespace, if the including library states it. */
+  readonly namespace?: string | undefined
   readonly version: string | undefined
   /** The Library that includes or uses it. */
   readonly from: LibraryResource | undefined
@@ -43,32 +46,63 @@ export type LibraryFinder = (name: IncludedName) => Promise<LibraryResource>
  * Creates the finder of one evaluation. It searches for an included library among the dependencies of the including one (`relatedArtifact`), by the base of
  * the including one's url, and among the libraries that the Measure or call names.
  *
- * @throws {OperationError} `definition-not-found` for a library that does not exist; `not-supported` for one that is included in two versions.
+ * @throws {OperationError} `definition-not-found` for a library that does not exist; `not-supported` for two versions of one, and for two with one name.
  */
 export function libraryFinder(loading: LibraryLoading): LibraryFinder {
-  const known = new Map<string, { readonly resource: LibraryResource; readonly version: string | undefined }>()
+  const known = new Map<string, FoundLibrary>()
   return async (name) => {
-    const { id, version } = name
-    const before = known.get(id)
-    if (before === undefined) {
-      const resource = await found(loading, name)
-      known.set(id, { resource, version })
-      loading.onLibrary?.(resource)
-      return resource
+    const before = known.get(name.id)
+    if (before !== undefined) {
+      await checkSame(loading, before, name)
+      return before.resource
     }
-    const versions = [before.version, textAt(before.resource, 'version')]
-    if (version === undefined || versions.includes(version)) return before.resource
-    const other = before.version ?? versions[1] ?? ''
-    throw new OperationError(
-      'not-supported',
-      `The library ${quoted(id)} is included in the versions ${quoted(other)} and ${quoted(version)}; it can be in one.`,
-    )
+    const resource = await found(loading, name)
+    known.set(name.id, { ...name, resource })
+    loading.onLibrary?.(resource)
+    return resource
   }
 }
 
+interface FoundLibrary extends IncludedName {
+  readonly resource: LibraryResource
+}
+
+/** Rejects a library that has the name of another, or another version. */
+async function checkSame(loading: LibraryLoading, before: FoundLibrary, name: IncludedName): Promise<void> {
+  const [what, one, other] = differingNames(before, name) ?? (await differingPlaces(loading, before, name)) ?? []
+  if (one === undefined || other === undefined) return
+  throw new OperationError(
+    'not-supported',
+    `The library ${quoted(name.id)} is included ${what} ${quoted(one)} and ${quoted(other)}; it can be in one.`,
+  )
+}
+
+function differingNames({ resource, ...before }: FoundLibrary, { namespace, version }: IncludedName): readonly string[] | undefined {
+  if (namespace !== undefined && before.namespace !== undefined && namespace !== before.namespace)
+    return ['from the namespaces', before.namespace, namespace]
+  const own = textAt(resource, 'version')
+  return version === undefined || version === before.version || version === own
+    ? undefined
+    : ['in the versions', before.version ?? own ?? '', version]
+}
+
+/** The urls of two libraries that are found for one name, unless one is a copy of the other. */
+async function differingPlaces(
+  loading: LibraryLoading,
+  { resource }: FoundLibrary,
+  name: IncludedName,
+): Promise<readonly string[] | undefined> {
+  const url = textAt(resource, 'url')
+  const places = placesOf(name)
+  if (places[0]?.url === url) return undefined
+  const other = await foundAt(loading, { ...name, version: name.version ?? textAt(resource, 'version') }, places)
+  const isSame = other === undefined || textAt(other, 'url') === url || jsonText(other['content']) === jsonText(resource['content'])
+  return isSame ? undefined : ['as', url ?? '', textAt(other, 'url') ?? '']
+}
+
 async function found(loading: LibraryLoading, name: IncludedName): Promise<LibraryResource> {
-  const { id, version, from } = name
-  const places = [...dependencies(from, id), ...neighbor(from, id)]
+  const { id, version } = name
+  const places = placesOf(name)
   const resource = await foundAt(loading, name, places)
   if (resource !== undefined) return resource
   const tried = places.map(({ url }) => ` at ${url}`).at(-1) ?? ''
@@ -76,6 +110,11 @@ async function found(loading: LibraryLoading, name: IncludedName): Promise<Libra
     'definition-not-found',
     `The included library ${quoted(id)}${version === undefined ? '' : ` version ${quoted(version)}`} does not exist${tried}.`,
   )
+}
+
+/** The canonicals by which an included library is searched for. */
+function placesOf({ from, id }: IncludedName): readonly Canonical[] {
+  return [...dependencies(from, id), ...neighbor(from, id)]
 }
 
 async function foundAt(
@@ -108,7 +147,7 @@ const MODEL_PLACES = [
 export async function findModel(loading: LibraryLoading, { id: model, version, from }: IncludedName): Promise<LibraryResource> {
   const id = `${model}-ModelInfo`
   const published = MODEL_PLACES.map((base) => ({ url: `${base}/${id}` }))
-  const resource = await foundAt(loading, { id, version, from }, [...dependencies(from, id), ...neighbor(from, id), ...published])
+  const resource = await foundAt(loading, { id, version, from }, [...placesOf({ id, version, from }), ...published])
   if (resource !== undefined) return resource
   const name = `${quoted(model)}${version === undefined ? '' : ` version ${quoted(version)}`}`
   throw new OperationError(

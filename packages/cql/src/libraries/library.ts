@@ -245,7 +245,7 @@ function referencesOf(library: Library, shared: Shared): References {
     expression: (node) => {
       const target = libraryOf(node, library, shared)
       const name = textAt(node, 'name') ?? ''
-      const found = guarded(target, `the reference to ${name}`, node, () => definitionOf(target, name, shared))
+      const found = definitionOf(target, name, shared)
       if (found === undefined) throw invalidElm(node, `There is no definition ${quoted(name)} in library ${target.id}.`)
       if (target.statesContext) checkReference(node, found, shared.context)
       return found.compute

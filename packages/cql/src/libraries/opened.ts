@@ -70,8 +70,8 @@ export interface Library {
   readonly node: ElmNode
   readonly id: string
   readonly definitions: Map<string, Definition>
-  /** Definitions and functions that are being compiled, to detect recursion. */
-  readonly open: Set<string>
+  /** Nodes of definitions and functions that are being compiled, to detect recursion. */
+  readonly open: Set<ElmNode>
   readonly functions: Map<ElmNode, FunctionBody>
   readonly parameters: Map<ElmNode, Parameter>
   readonly statesContext: boolean
@@ -181,12 +181,12 @@ export function inContext<T>(context: string, shared: Shared, compile: () => T):
 
 /** Compiles a definition, and rejects one that refers to itself. */
 export function guarded<T>(library: Library, what: string, node: ElmNode, compile: () => T): T {
-  if (library.open.has(what)) throw invalidElm(node, `${what} in library ${library.id} is defined by itself, which is not supported.`)
-  library.open.add(what)
+  if (library.open.has(node)) throw invalidElm(node, `${what} in library ${library.id} is defined by itself, which is not supported.`)
+  library.open.add(node)
   try {
     return compile()
   } finally {
-    library.open.delete(what)
+    library.open.delete(node)
   }
 }
 

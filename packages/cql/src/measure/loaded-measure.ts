@@ -3,7 +3,7 @@ import { pinnedVersions, type Criterion, type PinnedVersions, type RequirementSc
 import { canonicalOf } from 'fhir-ops/internal/content'
 import { quoted } from 'fhir-ops/internal/errors'
 import { definitionsNamed, FHIR_HELPERS_LIBRARY, identifierOf, libraryIn } from '../elm/library.js'
-import { textAt } from '../elm/node.js'
+import { nodesAt, textAt } from '../elm/node.js'
 import { identifierOfLoaded, loadLibrary, translatedExpressions, type LineOrigin, type LoadedLibrary } from '../libraries/content.js'
 import { isCalled, type LibraryLoading, type LibraryResource } from '../libraries/find-library.js'
 import { expressionScope, type ExpressionScope } from './expression-scope.js'
@@ -187,18 +187,20 @@ function headOfExpressions(
 
 const BUILT_IN = new RegExp(`/${FHIR_HELPERS_LIBRARY}(?:\\|.*)?$`)
 
-/** The libraries of the Measure, by canonical or `Library/<id>`. */
+/** The libraries of the Measure: contained in it (`#id`), by canonical, or by `Library/<id>`. */
 async function libraryResources({ ctx, pinned }: LibraryLoading, { measure }: RequirementScope): Promise<readonly LibraryResource[]> {
   const stated = Array.isArray(measure['library']) ? measure['library'].filter((name) => typeof name === 'string') : []
   const names = stated.filter((name) => !BUILT_IN.test(name))
-  if (names.length > 0) ctx.authorize?.('read', 'Library')
+  if (names.some((name) => !name.startsWith('#'))) ctx.authorize?.('read', 'Library')
+  const contained = nodesAt(measure, 'contained').filter((one) => textAt(one, 'resourceType') === 'Library')
   const resources: LibraryResource[] = []
   const missing: string[] = []
   for (const name of new Set(names)) {
     const id = /^Library\/([A-Za-z0-9\-.]{1,64})$/.exec(name)?.[1]
     const { url, version } = canonicalOf(name)
-    const found =
-      id === undefined
+    const found = name.startsWith('#')
+      ? contained.find((one) => `#${textAt(one, 'id')}` === name)
+      : id === undefined
         ? (await ctx.content.resolve('Library', url, version ?? pinned?.of(url)))?.resource
         : (await ctx.storage.read('Library', id))?.resource
     if (found === undefined) missing.push(name)

@@ -135,7 +135,10 @@ export async function loadTranslator(fhir: ModelTexts | undefined): Promise<(tex
       }),
     )
     try {
-      const parsed: unknown = JSON.parse(quietly(() => Reference.fromText(withoutNamespaces(text), libraries).toJson()))
+      const parsed: unknown = JSON.parse(
+        quietly(() => Reference.fromText(withoutNamespaces(text), libraries).toJson()),
+        SHORT_FRACTION.test(text) ? exactFractions(text) : undefined,
+      )
       for (const [key, library] of libraries.compiledLibraries.asJsMapView())
         if (key.id === FHIR_HELPERS_LIBRARY && key.version === version) loaded.helpers = new Map([[key, library]])
       return { elm: parsed, problems: problemsOf(parsed) }
@@ -143,6 +146,32 @@ export async function loadTranslator(fhir: ModelTexts | undefined): Promise<(tex
       if (error instanceof RangeError) return TOO_DEEP
       throw error
     }
+  }
+}
+
+/** Matches a time of a text that ends in a fraction of a second of other than three digits, which is not zero. */
+const SHORT_FRACTION = /:\d\d\.(?!\d{3}(?!\d))\d{0,20}[1-9]/
+
+/** Matches a literal that is a date with time, or a time, up to its fraction of a second. */
+const FRACTION = /^@[\dT:-]{1,30}\.(\d{1,20})/
+
+/** Characters that `FRACTION` can match. */
+const MAX_LITERAL = 52
+
+/**
+ * Corrects literals in the ELM of a text, while it is parsed: the reference translator reads the digits of a fraction of a second as the number of
+ * milliseconds, so that `@T10:00:00.5` would be 5 of them.
+ */
+function exactFractions(text: string): (name: string, value: unknown) => unknown {
+  // Positions count characters of Unicode.
+  const lines = text.split('\n').map((line) => (/[\u{10000}-\u{10FFFF}]/u.test(line) ? Array.from(line) : line))
+  return (_name, value) => {
+    const { type, locator, millisecond } = membersOf(value)
+    if ((type !== 'Time' && type !== 'DateTime') || typeof locator !== 'string' || !isRecord(millisecond)) return value
+    const [line, column] = locator.split(/[:-]/).map((part) => Number(part) - 1)
+    const literal = lines[line ?? 0]?.slice(column, (column ?? 0) + MAX_LITERAL) ?? ''
+    const digits = FRACTION.exec(typeof literal === 'string' ? literal : literal.join(''))?.[1]
+    return digits === undefined ? value : { ...membersOf(value), millisecond: { ...millisecond, value: digits.padEnd(3, '0').slice(0, 3) } }
   }
 }
 

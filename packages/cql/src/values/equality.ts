@@ -2,7 +2,7 @@ import { compareQuantities, compareTemporals, decimalOf, isUncertain, rangeOf, c
 import { compareDecimals, placesOf, roundDecimal, type Decimal } from './decimal.js'
 import { endOf, startOf } from './interval.js'
 import { jsonText } from './json-text.js'
-import type { UnitConversion } from './units.js'
+import { factorBetween, type UnitConversion } from './units.js'
 import {
   isCode,
   isConcept,
@@ -17,6 +17,7 @@ import {
   kindOf,
   type Code,
   type Interval,
+  type Quantity,
   type Ratio,
   type Value,
 } from './value.js'
@@ -146,19 +147,17 @@ function equivalentDecimals(a: Decimal, b: Decimal): boolean {
 }
 
 function equivalentRatios(a: Ratio, b: Ratio, convert: UnitConversion): boolean {
-  const parts = [a.numerator, a.denominator, b.numerator, b.denominator].map((part) =>
-    part === null ? undefined : Number(part.value.units),
-  )
-  const [an, ad, bn, bd] = parts
-  if (an === undefined || ad === undefined || bn === undefined || bd === undefined) return false
-  const unitsFit =
-    a.numerator !== null &&
-    b.numerator !== null &&
-    a.denominator !== null &&
-    b.denominator !== null &&
-    compareQuantities({ ...a.numerator, value: b.numerator.value }, b.numerator, convert, true) === 0 &&
-    compareQuantities({ ...a.denominator, value: b.denominator.value }, b.denominator, convert, true) === 0
-  return unitsFit && Math.abs(an * bd - bn * ad) <= Math.abs(an * bd) * 1e-12
+  const [above, below] = [amountsOf(a.numerator, b.numerator, convert), amountsOf(a.denominator, b.denominator, convert)]
+  if (above === undefined || below === undefined) return false
+  const [one, other] = [above.one * below.other, above.other * below.one]
+  return Math.abs(one - other) <= Math.abs(one) * 1e-12
+}
+
+/** Two amounts in the unit of the second; `undefined` if a ratio lacks one, or if their units are not of one kind. */
+function amountsOf(a: Quantity | null, b: Quantity | null, convert: UnitConversion): { one: number; other: number } | undefined {
+  if (a === null || b === null) return undefined
+  const factor = factorBetween(convert, a.unit, b.unit, true)
+  return factor === undefined ? undefined : { one: Number(a.value.units) * factor, other: Number(b.value.units) }
 }
 
 /** Number of pairs of codes up to which comparing each is faster than building a set. */
