@@ -6,7 +6,7 @@ import { memoryStorage } from 'fhir-ops/memory'
 import { validate } from 'fhir-ops/validate'
 import { validateCodeInSystem, validateCode } from 'fhir-ops/validate-code'
 import { describe, expect, it } from 'vitest'
-import { languageTags, mediaTypes, registryDefinitions } from './index.js'
+import { languageTags, mediaTypes, registryDefinitions, uris } from './index.js'
 
 const BCP47 = 'urn:ietf:bcp:47'
 const BCP13 = 'urn:ietf:bcp:13'
@@ -16,7 +16,7 @@ const ctx: OperationContext = createContext({
   ...release,
   storage: memoryStorage([], { indexer }),
   definitions: [...definitions, registryDefinitions()],
-  codeSystems: [languageTags(), mediaTypes()],
+  codeSystems: [languageTags(), mediaTypes(), uris()],
 })
 
 async function isMember(valueSet: string, system: string, code: string): Promise<boolean> {
@@ -89,6 +89,38 @@ describe('language tags', () => {
     const include = [{ system: BCP47, filter: [{ property, op, value: filterValue }] }]
     const valueSet = { resourceType: 'ValueSet', status: 'active', compose: { include } }
     expect((await validateCode(ctx, { valueSet, system: BCP47, code })).result).toBe(result)
+  })
+})
+
+describe('URIs', () => {
+  it.each([
+    'http://example.org/a%20b?c=d#e',
+    'urn:oid:1.2.3',
+    'urn:uuid:c757873d-ec9a-4326-a141-556f43239520',
+    'mailto:someone@example.org',
+    'urn:ihe:pcc:xphr:2007',
+    'http://[2001:db8::1]:80/',
+  ])('%s is one', async (code) => {
+    expect((await validateCodeInSystem(ctx, { system: 'urn:ietf:rfc:3986', code })).result).toBe(true)
+  })
+
+  it.each([
+    ['Patient/1', 'Not a URI: it must begin with a scheme, as in urn:'],
+    ['1.2.3', 'Not a URI: it must begin with a scheme, as in urn:'],
+    ['urn:', 'Not a URI: nothing follows the scheme'],
+    ['http://a b', "Not a URI: ' ' must be written as %20"],
+    ['http://a/ü', "Not a URI: 'ü' must be written as %C3%BC"],
+    ['http://a/50%', 'Not a URI: % must be followed by two hexadecimal digits'],
+    ['http://a/{id}', "Not a URI: '{' must be written as %7B"],
+    ['http://a/\ud800', 'Not a URI: half of a character is not text'],
+  ])('%j is none', async (code, reason) => {
+    expect(await reasonAgainst('urn:ietf:rfc:3986', code)).toBe(reason)
+  })
+
+  it('cannot be listed', async () => {
+    const valueSet = { resourceType: 'ValueSet', status: 'active', compose: { include: [{ system: 'urn:ietf:rfc:3986' }] } }
+    await expect(expand(ctx, { valueSet })).rejects.toMatchObject({ code: 'not-supported' })
+    expect((await validateCode(ctx, { valueSet, system: 'urn:ietf:rfc:3986', code: 'urn:oid:1.2' })).result).toBe(true)
   })
 })
 

@@ -98,7 +98,7 @@ async function lookedUp(ctx: OperationContext, input: LookupInput): Promise<Look
     consequence: 'the code cannot be looked up',
     place: (member) => [`${at}${member}`],
   })
-  scope.demandUse(new Set([provider.header.url]))
+  scope.demandUse([provider.header])
   // In the terminology ecosystem, the outcome for an unknown code has no place.
   const concept = await neededConcept(ctx, provider, named.code, { expression: [`${at}code`], omitsPlace: true })
   const { header } = provider

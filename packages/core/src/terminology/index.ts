@@ -52,7 +52,7 @@ export {
   readTerminologyCall,
   type TerminologyCall,
 } from './request-input.js'
-export { terminologyScope, type ScopeOptions, type TerminologyScope } from './scope.js'
+export { terminologyScope, type ScopeOptions, type SystemInUse, type TerminologyScope } from './scope.js'
 export { implicitDefinition, refuseUnopened } from './code-system/imported-releases.js'
 export {
   standInNotes,

@@ -64,7 +64,7 @@ export const MESSAGES = {
     'Found a circularity pointing to {valueSet} processing ValueSet with pathway [{path}]',
   ],
   VALUESET_TOO_COSTLY: ['error', 'too-costly', undefined, "The value set '{valueSet}' expansion has too many codes to produce (>{limit})"],
-  VALUESET_SUPPLEMENT_MISSING: ['error', 'not-found', 'not-found', 'Required supplement not found: {supplement}'],
+  VALUESET_SUPPLEMENT_MISSING: ['error', 'not-found', 'not-found', 'Required supplement not found: {supplement}{reason}'],
   UNABLE_TO_HANDLE_SYSTEM_FILTER_WITH_NO_VALUE: [
     'error',
     'invalid',

@@ -2,9 +2,9 @@ import { canonicalOf, headOf, type Definition, type Kept } from '../content/inde
 import { createPace, type OperationContext, type Pace } from '../context/index.js'
 import { OperationError, quoted, type ErrorDetail } from '../errors/index.js'
 import type { ExplanationStep } from '../explain/index.js'
-import { supplementedUrl, systemFamily, type SystemFamily } from './code-system/system-family.js'
+import { isFor, supplementedCanonical, supplementedUrl, systemFamily, type SystemFamily } from './code-system/system-family.js'
 import { createMarks, type Marks } from './memo.js'
-import { refusal, type RefusalOptions } from './messages.js'
+import { escaped, refusal, type RefusalOptions } from './messages.js'
 import { NO_RULES, versionFits, type VersionRules } from './versions.js'
 
 /** State of one request: its rules, and the code systems that it has found so far. */
@@ -17,10 +17,19 @@ export interface TerminologyScope {
   /**
    * Checks that each required supplement is for one of these code systems; otherwise it would silently add nothing.
    *
-   * @param urls All code systems in use.
-   * @throws {OperationError} `content-not-found` for a supplement of any other code system.
+   * @param systems All code systems in use.
+   * @throws {OperationError} `content-not-found` for a supplement of any other code system or version.
    */
-  demandUse(urls: ReadonlySet<string>): void
+  demandUse(systems: readonly SystemInUse[]): void
+}
+
+/** A code system that answers use, in one version. */
+export interface SystemInUse {
+  readonly url: string
+  /** Absent if the definition has no version. */
+  readonly version?: string | undefined
+  /** True if it is unknown, which is reported elsewhere. */
+  readonly unknown?: boolean | undefined
 }
 
 /** Options of `terminologyScope`. */
@@ -49,11 +58,13 @@ export async function terminologyScope(ctx: OperationContext, options: ScopeOpti
   }
   for (const canonical of supplements) ctx.explain?.step(supplementStep(canonical))
   const kept = supplements.length > 0 ? undefined : (options.kept ?? (await ctx.content.kept?.()))
-  const demandUse = (urls: ReadonlySet<string>): void => {
+  const demandUse = (systems: readonly SystemInUse[]): void => {
     for (const { canonical, versions } of supplemented) {
-      const systems = [...new Set(versions.map(supplementedUrl))]
-      if (urls.size === 0 || systems.some((url) => urls.has(url))) continue
-      throw noSupplement(`${canonical} (it supplements ${systems.join(', ')}, which is not used here)`, placeOf(canonical, options))
+      const isUsed = (supplement: Definition): boolean =>
+        systems.some((system) => (system.unknown === true ? supplementedUrl(supplement) === system.url : isFor(supplement, system)))
+      if (systems.length === 0 || versions.some(isUsed)) continue
+      const others = [...new Set(versions.map(supplementedCanonical))].map(escaped).join(', ')
+      throw noSupplement(canonical, placeOf(canonical, options), ` (it supplements ${others}, which is not used here)`)
     }
   }
   return { ...scopeOver(ctx, { rules: options.rules, kept }, supplemented), demandUse }
@@ -126,8 +137,8 @@ async function supplementedBy(ctx: OperationContext, canonical: string, options:
   return { canonical, versions }
 }
 
-function noSupplement(supplement: string, options: RefusalOptions): OperationError {
-  return refusal('VALUESET_SUPPLEMENT_MISSING', { supplement }, { ...options, omitsPlace: true })
+function noSupplement(supplement: string, options: RefusalOptions, reason = ''): OperationError {
+  return refusal('VALUESET_SUPPLEMENT_MISSING', { supplement, reason }, { ...options, omitsPlace: true })
 }
 
 /** A supplement that a value set requires has no place in the input. */

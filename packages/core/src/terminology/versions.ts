@@ -71,8 +71,12 @@ export function versionFits(asked: string, version: string | undefined): boolean
 /** The last number of a version before a release: `0-beta` of `1.2.0-beta`. A version of one segment can be a date. */
 const BEFORE_RELEASE = /^\d+-/
 
+/** The version that means the definition without version, where others of the same url have one. */
+export const NO_VERSION = ''
+
 /** Returns the item with the requested version: the exact version, otherwise the highest match. */
 export function bestVersion<T extends { readonly version?: string }>(items: readonly T[], asked: string): T | undefined {
+  if (asked === NO_VERSION) return items.find(({ version }) => version === undefined)
   const fitting = items.filter((item) => versionFits(asked, item.version))
   return fitting.find((item) => item.version === asked) ?? highestOf(fitting)
 }

@@ -134,6 +134,14 @@ describe('which map is used', () => {
     expect(await targets({ url: `${URL}b|1.9` })).toEqual(['old'])
   })
 
+  test('of two maps with one url and version that come along the first is used', async () => {
+    const [first, second] = ['first', 'second'].map((target) => map(target, { url: `${URL}twin`, version: '1' }))
+    const resources = [first, second]
+    expect(await targets({ resources })).toEqual(['first'])
+    expect(await targets({ resources, url: `${URL}twin` })).toEqual(['first'])
+    expect(await targets({ resources, conceptMap: second })).toEqual(['second'])
+  })
+
   test('a new version of a stored map is seen at once', async () => {
     const storage = memoryStorage([map('first', { id: 'm' })])
     const own = createContext({ storage })

@@ -15,6 +15,7 @@ import {
   withGivenSystem,
   type CodeSystemProvider,
   type LanguageList,
+  type SystemInUse,
   type TerminologyScope,
 } from '../terminology/index.js'
 import { barredIssue, conceptFindings, checkIssues, unknownCode, unusableSystem } from './check-concept.js'
@@ -64,9 +65,6 @@ async function validation(ctx: OperationContext, input: LooseCodeSystemInput, ve
   })
   const check = { scope, input, languages: languagesFor(input) }
   const stated = statedSystem(input, version)
-  scope.demandUse(
-    new Set([stated?.url ?? '', ...value.codings.map(({ system = '' }) => withoutVersion(system))].filter((url) => url !== '')),
-  )
   const isOther = (coding: GivenCoding): boolean => stated !== undefined && !isOfSystem(coding, stated)
   const severity = value.codings.every(isOther) ? 'error' : 'information'
   const results: CodingResult[] = []
@@ -78,7 +76,15 @@ async function validation(ctx: OperationContext, input: LooseCodeSystemInput, ve
         : await oneCoding(check, named(coding, { stated, kind: value.kind })),
     )
   }
+  scope.demandUse(systemsInUse(results, stated))
   return answer(value, results)
+}
+
+/** A code system that no coding is of is in use as well if the request names it. */
+function systemsInUse(results: readonly CodingResult[], stated: StatedSystem | undefined): readonly SystemInUse[] {
+  const found = results.map(({ provider, coding }) => provider?.header ?? { url: withoutVersion(coding.system ?? ''), unknown: true })
+  const named = stated === undefined || found.some(({ url }) => url === stated.url) ? [] : [{ url: stated.url, unknown: true }]
+  return [...found, ...named].filter(({ url }) => url !== '')
 }
 
 interface SystemCheck {

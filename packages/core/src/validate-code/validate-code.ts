@@ -52,7 +52,7 @@ async function validation(ctx: OperationContext, input: LooseValueSetInput): Pro
   const value = givenValue(input)
   // For a Coding without system the answer is an issue; a bare code without system is an invalid request.
   if (value.kind === 'code' && input.system === undefined && input.inferSystem !== true) throw nothingToValidate()
-  const planned = await plannedValueSet(ctx, input)
+  const planned = await plannedValueSet(ctx, input, value.codings)
   const quick = quickValidation(planned, value, input)
   if (quick !== undefined) return quick
   const { scope, plan } = planned

@@ -124,9 +124,14 @@ describe.each(KINDS)('a supplement to a system of the kind %s', (kind) => {
     expect((await validateCode(stored, { valueSet, system, code, display: 'Zorgo' })).result).toBe(true)
   })
 
-  it('is not used for another version', async () => {
-    const { supplements } = await lookup(supplementing(kind, `${system}|other`), { system, code, useSupplement })
-    expect(supplements).toEqual([])
+  it('is refused for another version, for which it would add nothing', async () => {
+    const other = supplementing(kind, `${system}|other`)
+    const missing = { message: expect.stringContaining(`${SUPPLEMENT} (it supplements ${system}|other, which is not used here)`) }
+    const valueSet = { resourceType: 'ValueSet', status: 'active', compose: { include: [{ system, concept: [{ code }] }] } }
+    await expect(lookup(other, { system, code, useSupplement })).rejects.toMatchObject(missing)
+    await expect(expand(other, { valueSet, useSupplement })).rejects.toMatchObject(missing)
+    await expect(validateCode(other, { valueSet, system, code, useSupplement })).rejects.toMatchObject(missing)
+    await expect(validateCodeInSystem(other, { system, code, useSupplement })).rejects.toMatchObject(missing)
   })
 })
 
@@ -161,12 +166,26 @@ describe('a supplement with several versions', () => {
     ['the one that is named', `${supplement}|1.0.0`, '1', ['1.0.0']],
     ['the newest of those that are named', `${supplement}|1.x.x`, '1', ['1.1.0']],
     ['a retired one that is named', `${supplement}|3.0.0`, '2', ['3.0.0']],
-    ['none for another version of the code system', `${supplement}|2.0.0`, '1', []],
   ])('adds what one says: %s', async (_, canonical, systemVersion, expected) => {
     const own = forRequest(ctx, { resources })
     const found = await lookup(own, { system, code: 'cat', version: systemVersion, useSupplement: [canonical] })
     expect(found.designations.map(({ value }) => value)).toEqual(expected)
     expect(found.supplements).toEqual(expected.map((one) => `${supplement}|${one}`))
+  })
+
+  it('for another version of the code system is refused, unless a coding is of that version', async () => {
+    const own = forRequest(ctx, { resources })
+    const useSupplement = [`${supplement}|1.0.0`]
+    const text = `${supplement}|1.0.0 (it supplements ${system}|1, which is not used here)`
+    const valueSet = { resourceType: 'ValueSet', status: 'active', compose: { include: [{ system }] } }
+    await expect(lookup(own, { system, code: 'cat', useSupplement })).rejects.toThrow(text)
+    await expect(expand(own, { valueSet, useSupplement })).rejects.toThrow(text)
+    await expect(validateCode(own, { valueSet, coding: { system, code: 'cat' }, useSupplement })).rejects.toThrow(text)
+    const coding = { system, version: '1', code: 'cat', display: '1.0.0' }
+    expect((await validateCode(own, { valueSet, coding, useSupplement })).result).toBe(true)
+    expect((await validateCodeInSystem(own, { coding, useSupplement })).result).toBe(true)
+    const force = { force: new Map([[system, '1']]) }
+    expect((await expand(own, { valueSet, useSupplement, rules: force, includeDesignations: true })).contains).toHaveLength(1)
   })
 
   it('without a canonical version is chosen for each version of the code system', async () => {

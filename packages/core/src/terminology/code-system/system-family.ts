@@ -208,14 +208,25 @@ function isSupplement(definition: Definition): boolean {
   return contentOf(definition) === 'supplement' || stringAt(headOf(definition), 'supplements') !== undefined
 }
 
-/** Returns the url of the code system that a supplement is for. */
-export function supplementedUrl(supplement: Definition): string {
-  return withoutVersion(stringAt(headOf(supplement), 'supplements') ?? '')
+/** Returns the canonical of the code system that a supplement is for, perhaps with a version. */
+export function supplementedCanonical(supplement: Definition): string {
+  return stringAt(headOf(supplement), 'supplements') ?? ''
 }
 
-function isFor(supplement: Definition, header: CodeSystemProvider['header']): boolean {
-  const { version } = canonicalOf(stringAt(headOf(supplement), 'supplements') ?? '')
-  return version === undefined || versionFits(version, header.version)
+/** Returns the url of the code system that a supplement is for. */
+export function supplementedUrl(supplement: Definition): string {
+  return withoutVersion(supplementedCanonical(supplement))
+}
+
+interface Named {
+  readonly url: string
+  readonly version?: string | undefined
+}
+
+/** True if the supplement is for this version of the code system. */
+export function isFor(supplement: Definition, system: Named): boolean {
+  const { url, version } = canonicalOf(supplementedCanonical(supplement))
+  return url === system.url && (version === undefined || versionFits(version, system.version))
 }
 
 function supplementOf({ url, version, resource }: Definition): Supplement {

@@ -8,7 +8,7 @@ import type { PlannedFilter } from '../filter/concept-set.js'
 import { escaped, refusal } from '../messages.js'
 import { demandedSupplements } from '../request-input.js'
 import { supplementStep, terminologyScope, type ScopeOptions, type TerminologyScope } from '../scope.js'
-import { versionFits } from '../versions.js'
+import { NO_VERSION, versionFits } from '../versions.js'
 import {
   definedValueSet,
   expansionParameterText,
@@ -138,15 +138,17 @@ async function partPlans(making: Making, valueSet: ValueSetDefinition, kind: Par
 }
 
 /**
- * Returns the include or exclude itself; if its version is `*`, one for each known version of the code system.
+ * Returns the include or exclude itself; if its version is `*`, one for each known version of the code system, including a definition without version.
  *
  * @see https://hl7.org/fhir/R4/valueset-definitions.html#ValueSet.compose.include.version
  */
 async function inEachVersion(scope: TerminologyScope, stated: PartDefinition): Promise<readonly PartDefinition[]> {
   if (stated.system === undefined || stated.version !== ALL_VERSIONS) return [stated]
-  const { versions } = await scope.family(stated.system)
+  const family = await scope.family(stated.system)
   const { version: _, ...unversioned } = stated
-  return versions.length === 0 ? [unversioned] : versions.map((version) => ({ ...unversioned, version }))
+  if (family.versions.length === 0) return [unversioned]
+  const versions = family.has(NO_VERSION) ? [NO_VERSION, ...family.versions] : family.versions
+  return versions.map((version) => ({ ...unversioned, version }))
 }
 
 const ALL_VERSIONS = '*'

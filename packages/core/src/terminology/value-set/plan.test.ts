@@ -109,6 +109,18 @@ describe('an include of all versions of a code system', () => {
     expect(await codesOf(contextOf(codeSystem('changing', [{ code: 'a' }])), every)).toEqual(['a '])
   })
 
+  it('has those of a definition without version beside others', async () => {
+    const known = contextOf(codeSystem('changing', [{ code: 'a' }, { code: 'n' }]), ...changing.slice(0, 1))
+    expect(await codesOf(known, every)).toEqual(['a 1.0.0', 'b 1.0.0', 'a ', 'n '])
+    const isMember = async (coding: { code: string; version?: string }): Promise<boolean> =>
+      (await validateCode(known, { valueSet: every, coding: { system: cs('changing'), ...coding } })).result
+    const asked = [{ code: 'b' }, { code: 'n' }, { code: 'x' }, { code: 'b', version: '1.0.0' }, { code: 'n', version: '1.0.0' }]
+    expect(await Promise.all(asked.map(isMember))).toEqual([true, true, false, true, false])
+    const include = [{ system: cs('changing'), version: '1.0.0' }]
+    const exclude = [{ system: cs('changing'), version: '*', filter: [{ property: 'code', op: 'in', value: 'b,n' }] }]
+    expect(await codesOf(known, valueSet('without', { include, exclude }))).toEqual(['a 1.0.0'])
+  })
+
   it('names a system of which nothing is known', async () => {
     await expect(codesOf(contextOf(), every)).rejects.toThrow(`A definition for CodeSystem '${cs('changing')}' could not be found`)
   })

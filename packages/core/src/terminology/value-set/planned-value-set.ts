@@ -3,7 +3,7 @@ import type { OperationContext } from '../../context/index.js'
 import { sharedWork, type Work } from '../../work/index.js'
 import type { CodeSystemProvider, ConceptSet, Filter, StandInValueSet, SystemHeader } from '../../code-system/index.js'
 import { createMarks, type Marks } from '../memo.js'
-import { scopeOver, type TerminologyScope } from '../scope.js'
+import { scopeOver, type SystemInUse, type TerminologyScope } from '../scope.js'
 import { hasRules, type VersionRules, NO_RULES } from '../versions.js'
 import { chooseVersion } from '../code-system/system-family.js'
 import { conceptsFor } from '../filter/operators.js'
@@ -47,9 +47,14 @@ export interface PlannedValueSet {
 /**
  * Resolves the value set that a request names. Results that depend only on definitions are kept until one of them changes.
  *
+ * @param codes The codes in question, whose versions may be those that are used.
  * @throws {OperationError} as `namedValueSet`, `terminologyScope` and `makePlan`.
  */
-export async function plannedValueSet(ctx: OperationContext, question: ValueSetQuestion): Promise<PlannedValueSet> {
+export async function plannedValueSet(
+  ctx: OperationContext,
+  question: ValueSetQuestion,
+  codes: readonly VersionedCode[] = [],
+): Promise<PlannedValueSet> {
   const kept = await keptFor(ctx, question)
   const name = `value-set ${question.valueSetVersion ?? ''} ${question.url}`
   const known = usable(kept?.get(name))
@@ -61,10 +66,32 @@ export async function plannedValueSet(ctx: OperationContext, question: ValueSetQ
   const { supplements } = stated
   const carried = await planOfExpansion(stated, { ...options, supplements })
   const { scope, plan } = carried ?? stated
-  if (missingImports(plan).length === 0) scope.demandUse(new Set(plan.systems.keys()))
+  if (supplements.length > 0 && missingImports(plan).length === 0) scope.demandUse(await systemsInUse(scope, plan, codes))
   const made = keptPlan(scope, await withoutSystems(scope, plan, question.excludeSystems ?? []))
   if (supplements.length === 0 && own === undefined && carried === undefined) kept?.set(name, PLANS.mark(made))
   return planned(scope, made)
+}
+
+/** A code that may state a version of its system. */
+interface VersionedCode {
+  readonly system?: string | undefined
+  readonly version?: string | undefined
+}
+
+/** Returns the versions of code systems that includes and excludes resolve to, also where a code states the version. */
+async function systemsInUse(scope: TerminologyScope, plan: ValueSetPlan, codes: readonly VersionedCode[]): Promise<readonly SystemInUse[]> {
+  const stated = Map.groupBy(codes, ({ system }) => system)
+  const found: SystemInUse[] = []
+  for (const [url, { family, versions }] of plan.systems) {
+    const values = new Set([undefined, ...(stated.get(url) ?? []).map(({ version }) => version)])
+    for (const include of versions) {
+      for (const value of values) {
+        await scope.pace.step()
+        found.push(chooseVersion(family, { include, value, rules: scope.rules }).provider?.header ?? { url, unknown: true })
+      }
+    }
+  }
+  return found
 }
 
 /** Returns the kept results; `undefined` when options of the request also matter, or when an explanation is requested. */
