@@ -14,7 +14,6 @@ const REASONS = new Map([
   ['packages/core/src/text/form-text.ts', 'Of queries of measures and, in the handler, of requests.'],
   ['packages/core/src/json/media-type.ts', 'Of bodies in the handler and of what bots are given.'],
   ['packages/cql/src/translator/system-model.ts', 'The data of appendix B of the CQL specification.'],
-  ['packages/registries/src/registries.ts', 'The value that a host puts into a context; index.ts only re-exports.'],
 ])
 
 const files = sources().map(read)
