@@ -1,5 +1,5 @@
 import { createContext } from 'fhir-ops/context'
-import { createBots } from 'fhir-ops/execute'
+import { createBots, type HostBot } from 'fhir-ops/execute'
 import type { JsonObject } from 'fhir-ops/internal/json'
 import { memoryStorage } from 'fhir-ops/memory'
 import type { Operation } from 'fhir-ops/operation'
@@ -47,6 +47,9 @@ const length: Operation = {
   },
 }
 
+/** Reads a patient for its caller. */
+const reader: HostBot = { id: 'reader', run: async ({ query }, { storage }) => (await storage?.read('Patient', query['id'] ?? '')) ?? null }
+
 let server: RunningServer
 beforeAll(async () => {
   const { indexer, ...release } = r4()
@@ -58,7 +61,8 @@ beforeAll(async () => {
     indexer,
     context: createContext({ storage, ...release }),
     operations: [...OPERATIONS, length],
-    bots: createBots({ hostBots: [] }),
+    bots: createBots({ hostBots: [reader] }),
+    grantBotStorage: true,
     policy: ({ id }) => (id === 'theirs' || id === 'gone' ? 'hide' : 'allow'),
   })
 })
@@ -104,6 +108,7 @@ it.each<[string, object?]>([
   ['Binary/:id/$validate'],
   ['Bot/:id/$execute'],
   ['Bot/:id/$length'],
+  ['Bot/reader/$execute?id=:id'],
 ])('%s says the same of a resource that a rule of the host hides as of one that does not exist', async (path, body) => {
   const asked = async (id: string): Promise<unknown> => {
     const text = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body).replaceAll(':id', id) }

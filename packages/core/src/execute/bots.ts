@@ -17,9 +17,9 @@ import {
   type MemberKind,
 } from '../input/index.js'
 import { OperationError, quoted } from '../errors/index.js'
-import { isObject, isString, type JsonObject } from '../json/index.js'
+import { isObject, isString, stringAt, type JsonObject } from '../json/index.js'
 import { isHidden } from '../operation/index.js'
-import { allMatches, type SearchQuery } from '../storage/index.js'
+import { allMatches, type SearchQuery, type StoredResource } from '../storage/index.js'
 
 /** A function of the host that is called as a bot. It is trusted and runs in the host's process. */
 export interface HostBot extends Omit<BotRecord, 'identifier'> {
@@ -172,7 +172,8 @@ export async function findBot(ctx: OperationContext, address: BotAddress, reach:
     'id' in address
       ? await botsById(ctx, address.id, reach.bots)
       : await botsByIdentifier(ctx, readIdentifier(address.identifier), reach.bots)
-  const visible = all.filter((bot) => isReached(ctx, bot, reach.project))
+  // Stored bots are read afterwards, so that a damaged one outside the caller's reach is not reported.
+  const visible = all.filter((bot) => isReached(ctx, bot, reach.project)).map((bot) => ('resource' in bot ? storedBot(bot.resource) : bot))
   const [found, ...others] = visible
   if (found === undefined) {
     const detail = 'id' in address ? { missing: { kind: 'Bot', name: address.id } } : { expression: ['identifier'] }
@@ -200,17 +201,24 @@ function readIdentifier(identifier: BotIdentifier | string): BotIdentifier {
   return { system, value }
 }
 
-async function botsById(ctx: OperationContext, id: string, { host }: Bots): Promise<readonly FoundBot[]> {
+async function botsById(ctx: OperationContext, id: string, { host }: Bots): Promise<readonly Candidate[]> {
   const own = host.find((bot) => bot.id === id)
   if (own !== undefined) return [own]
   const stored = await ctx.storage.read('Bot', id)
-  return stored === undefined ? [] : [storedBot(stored.resource)]
+  return stored === undefined ? [] : [unread(stored)]
 }
 
-async function botsByIdentifier(ctx: OperationContext, { system, value }: BotIdentifier, { host }: Bots): Promise<readonly FoundBot[]> {
-  const found: FoundBot[] = host.filter((bot) => bot.identifier.some((one) => one.system === system && one.value === value))
+/** A function of the host, or a stored bot that has not been read yet. */
+type Candidate = Bots['host'][number] | { readonly id: string; readonly project: string | undefined; readonly resource: JsonObject }
+
+function unread({ id, resource }: StoredResource): Candidate {
+  return { id, project: stringAt(resource, 'project'), resource }
+}
+
+async function botsByIdentifier(ctx: OperationContext, { system, value }: BotIdentifier, { host }: Bots): Promise<readonly Candidate[]> {
+  const found: Candidate[] = host.filter((bot) => bot.identifier.some((one) => one.system === system && one.value === value))
   for await (const stored of allMatches(ctx.storage, withIdentifier(system, value))) {
-    if (!host.some(({ id }) => id === stored.id)) found.push(storedBot(stored.resource))
+    if (!host.some(({ id }) => id === stored.id)) found.push(unread(stored))
   }
   return found
 }
@@ -233,7 +241,7 @@ function withIdentifier(system: string, value: string): SearchQuery {
   return { type: 'Bot', where: { kind: 'entry', param: 'identifier', all } }
 }
 
-function isReached(ctx: OperationContext, bot: FoundBot, project: string | undefined): boolean {
+function isReached(ctx: OperationContext, bot: Candidate, project: string | undefined): boolean {
   return (project === undefined || bot.project === project) && !isHidden(ctx, 'Bot', bot.id)
 }
 

@@ -116,6 +116,14 @@ describe('which bot', () => {
     expect(await failure(call({ bot: { id: 'twin-a' } }))).toMatchObject({ code: 'not-found', message: "There is no bot 'twin-a'." })
   })
 
+  test('a damaged bot of another project, or one that the caller may not know of, is not reported', async () => {
+    expect(await failure(caller().call({ bot: { id: 'damaged' }, project: 'p1' }))).toMatchObject({ code: 'not-found' })
+    const { call } = caller({}, () => {
+      throw new OperationError('not-found', 'hidden')
+    })
+    expect(await failure(call({ bot: { id: 'damaged' } }))).toMatchObject({ code: 'not-found' })
+  })
+
   test('a function of the host hides a stored bot of its id, and counts among its identifiers', async () => {
     const { call } = caller({
       hostBots: [

@@ -131,6 +131,7 @@ function botStorage(service: Service, exchange: Exchange): BotStorage {
   return {
     async read(type, id) {
       checkType(type)
+      if (exchange.caller.decide('read', type, id) === 'hide') return undefined
       authorize(exchange.caller, { action: 'read', type, id })
       const stored = await storage.read(type, id)
       return stored !== undefined && (await isReached(exchange, stored)) ? stored.resource : undefined
