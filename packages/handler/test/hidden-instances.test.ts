@@ -109,6 +109,11 @@ it.each<[string, object?]>([
   ['Bot/:id/$execute'],
   ['Bot/:id/$length'],
   ['Bot/reader/$execute?id=:id'],
+  ['Patient/:id'],
+  ['Patient/:id/_history'],
+  ['Patient/:id/_history/1'],
+  ['Bot/:id/_history/1'],
+  ['Patient?_id=:id'],
 ])('%s says the same of a resource that a rule of the host hides as of one that does not exist', async (path, body) => {
   const asked = async (id: string): Promise<unknown> => {
     const text = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body).replaceAll(':id', id) }

@@ -5,7 +5,7 @@ import { dateInterval, MAX_COUNT, parseSeveral, type SearchPair } from 'fhir-ops
 import type { ParsedSearch, SearchOptions } from 'fhir-ops/search'
 import type { HistoryPage, HistoryQuery } from 'fhir-ops/storage'
 import type { HistoryItem, HistoryPeriod, ResourceVersion } from 'fhir-ops/internal/storage'
-import { authorize } from '../auth/caller.js'
+import { authorize, notFound } from '../auth/caller.js'
 import type { Answer } from '../http/answer.js'
 import { param, type Exchange } from '../exchange.js'
 import { FHIR_PATH, type Service } from '../service.js'
@@ -58,7 +58,7 @@ async function historyAt(service: Service, exchange: Exchange, { path, query }: 
   const shape = await shapeOf(service, exchange, query.types)
   const stored = await shownVersions(exchange, asked)
   const page = stored.items.length === 0 ? await definitionHistory(service, exchange, asked) : stored
-  if (page.items.length === 0 && isOfNothing(asked)) throw new OperationError('not-found', `There is no ${path}.`)
+  if (page.items.length === 0 && isOfNothing(asked)) throw notFound(asked.types.join(), asked.id ?? '')
   const countOnly = shape?.parsed.countOnly === true
   const wanted = countOnly ? 'count' : total
   const number = wanted === undefined || wanted === 'none' ? undefined : await totalOf(exchange, { asked, page, wanted })

@@ -47,7 +47,7 @@ export async function readVersion(service: Service, exchange: Exchange): Promise
   const [type, id, number] = [param(exchange, 'type'), param(exchange, 'id'), param(exchange, 'version')]
   const version =
     (await versionOf(exchange.ctx, { type, id, number })) ?? (await definitionVersion(service, exchange, { type, id, number }))
-  if (version === undefined || !(await isVersionReached(exchange, version))) throw notFound(type, `${id}/_history/${number}`)
+  if (version === undefined || !(await isVersionReached(exchange, version))) throw await missingVersion(service, exchange, { type, id, number })
   if (version.stored === undefined) throw deleted(`${type}/${id}/_history/${number}`)
   return fhirText(200, await textAsAsked(exchange, version.stored), versionHeaders(version))
 }
@@ -62,6 +62,14 @@ async function versionOf({ storage }: Exchange['ctx'], { type, id, number }: Ver
   if (storage.history !== undefined) return storage.history.version(type, id, number)
   const stored = await storage.read(type, id)
   return stored?.versionId === number ? { type, id, versionId: number, lastUpdated: stored.lastUpdated, stored } : undefined
+}
+
+/** The error for a version that does not exist. It names the resource if that does not exist for the caller, as for one that a rule of the host hides. */
+async function missingVersion(service: Service, exchange: Exchange, { type, id, number }: VersionAddress): Promise<OperationError> {
+  const { storage } = await withDefinitions(service, exchange, type)
+  const stored = await storage.read(type, id)
+  const isKnown = stored !== undefined && (await isReached(exchange, stored))
+  return notFound(type, isKnown ? `${id}/_history/${number}` : id)
 }
 
 /** Reads a definition by version; it has only one. */
