@@ -31,7 +31,7 @@ export function requestContext(
     },
     ...(onProgress !== undefined && { onProgress }),
   })
-  return caller.isNarrowed ? { ...ctx, storage: narrowedStorage(ctx, caller, service.indexer) } : ctx
+  return caller.isNarrowed ? { ...ctx, storage: narrowedStorage(ctx, caller, service.indexer), isPartial: true } : ctx
 }
 
 /** `X-TOO-COSTLY-THRESHOLD` can only lower the limit on expansions. */

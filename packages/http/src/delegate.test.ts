@@ -1,6 +1,6 @@
-import { createContext, forRequest } from 'fhir-ops/context'
+import { createContext, forRequest, type OperationContext } from 'fhir-ops/context'
 import { memoryStorage } from 'fhir-ops/memory'
-import { OperationError } from 'fhir-ops/errors'
+import { OperationError, type ErrorCode } from 'fhir-ops/errors'
 import type { Operation, OperationRequest } from 'fhir-ops/operation'
 import { parametersFromQuery, parametersOf } from 'fhir-ops/internal/parameters'
 import { OPERATIONS } from '@fhir-ops/handler'
@@ -18,7 +18,7 @@ function colours(code: string): object[] {
   ]
 }
 
-const ctx = forRequest(createContext({ storage: memoryStorage(colours('here')) }), {})
+const ctx = forRequest(createContext({ storage: memoryStorage(colours('here')), limits: { operationTimeoutMs: 60_000 } }), {})
 
 function get(query: Record<string, string>): OperationRequest {
   return { type: 'ValueSet', method: 'GET', parameters: parametersFromQuery(Object.entries(query)), strict: true }
@@ -128,6 +128,46 @@ describe('an upstream that operations are handed to', () => {
     const error: unknown = await expand(there, options()).catch((reason: unknown) => reason)
     expect(error).toMatchObject({ code })
     expect(`${error}`).not.toContain('words')
+  })
+
+  describe('with the rights of this service', () => {
+    const PERIOD = parametersFromQuery([
+      ['periodStart', '2026'],
+      ['periodEnd', '2026'],
+    ])
+    const measure = (id: string): OperationRequest => ({ type: 'Measure', id, method: 'GET', parameters: PERIOD, strict: true })
+    const evaluated = (caller: Partial<OperationContext>, more: Partial<DelegateOptions> = {}): Promise<unknown> => {
+      server.behave = json({ resourceType: 'MeasureReport' })
+      const delegate = ['evaluate-measure']
+      const [operation] = delegated(OPERATIONS, { ...options(), delegate, ...more }).filter(({ name }) => name === '$evaluate-measure')
+      const named = more.remote === undefined ? measure('there') : { ...measure('there'), body: { library: more.remote } }
+      return (
+        operation?.run({ ...ctx, ...caller }, named).then(
+          () => 'answered',
+          ({ code }: OperationError) => code,
+        ) ?? Promise.reject()
+      )
+    }
+    const without =
+      (action: string, type: string, error: ErrorCode): OperationContext['authorize'] =>
+      (asked, of, id) => {
+        if (asked === action && of === type && (error === 'forbidden' || id !== undefined)) throw new OperationError(error, 'No.')
+      }
+
+    it.each<[string, Partial<OperationContext>, string]>([
+      ['all', {}, 'answered'],
+      ['a part of the resources', { isPartial: true }, 'not-found'],
+      ['not all types', { authorize: without('search', 'Patient', 'forbidden') }, 'not-found'],
+      ['all but the measure', { authorize: without('read', 'Measure', 'not-found') }, 'not-found'],
+    ])('is asked about data only for callers who see all: %s', async (_, caller, expected) => {
+      expect(await evaluated(caller)).toBe(expected)
+      expect(server.requests.length).toBe(expected === 'answered' ? 1 : 0)
+    })
+
+    it('refuses what is remote to others, but decides itself with the token of the caller', async () => {
+      expect(await evaluated({ isPartial: true }, { remote: ['http://x'] })).toBe('forbidden')
+      expect(await evaluated({ isPartial: true }, { callerToken: () => 'own' })).toBe('answered')
+    })
   })
 
   it('knows of every operation that can be handed on what it answers', () => {

@@ -6,6 +6,7 @@ import { checkOptions, inputShape, ITERABLE, needed, type InputShape } from 'fhi
 import type { OperationContext } from 'fhir-ops/context'
 import type { Operation, OperationRequest, OperationResponse } from 'fhir-ops/operation'
 import { isResourceType } from 'fhir-ops/storage'
+import { resourceTypes } from 'fhir-ops/internal/storage'
 import { jsonOf, unavailable, type Answer } from './answer.js'
 import { createBreaker, createUpstream, type Pair, type Upstream } from './upstream.js'
 import { HTTP_OPTIONS, settingsOf, type HttpStorageOptions } from './options.js'
@@ -42,10 +43,17 @@ export function delegated(operations: readonly Operation[], options: DelegateOpt
       const upstream = createUpstream({ ...settings, signal: () => ctx.signal })
       return breaker.run(async () => askUpstream({ upstream, pace: createPace(ctx) }, operation, request))
     }
+    const check = (ctx: OperationContext, request: OperationRequest): void => {
+      if (!settings.forwardsToken) checkRights(ctx, operation, request)
+    }
     return {
       ...described,
       name,
-      run: async (ctx, request) => (namesOneOf(remote, request) ? ask(ctx, request) : hereFirst(ctx, request, { run, ask })),
+      async run(ctx, request) {
+        if (!namesOneOf(remote, request)) return hereFirst(ctx, request, { run, check, ask })
+        check(ctx, request)
+        return ask(ctx, request)
+      },
     }
   })
 }
@@ -56,6 +64,22 @@ function checkName(name: string, operations: readonly Operation[]): void {
   if (named.length > 0) return
   const names = new Set(operations.filter(({ body }) => body !== 'text').map((operation) => operation.name.slice(1)))
   throw new TypeError(`There is no operation ${name} to delegate; there are ${[...names].join(', ')}.`)
+}
+
+/**
+ * The upstream answers with the rights of this service, so it is asked only for callers who could see all that it looks at.
+ *
+ * @throws {OperationError} `forbidden`; `not-found` for a resource that the caller must not know of.
+ */
+function checkRights(ctx: OperationContext, { name, needs }: Operation, { type, id }: OperationRequest): void {
+  if (id !== undefined) ctx.authorize?.('read', type, id)
+  if (needs.readsData !== true) return
+  if (ctx.isPartial === true)
+    throw new OperationError('forbidden', `The access token does not allow to ask another server for ${quoted(name)}.`)
+  for (const searched of resourceTypes()) {
+    ctx.authorize?.('search', searched)
+    ctx.authorize?.('read', searched)
+  }
 }
 
 /** True if any string in the request is one of the names, with or without a version. */
@@ -69,17 +93,24 @@ function namesOneOf(names: ReadonlySet<string>, { parameters, body }: OperationR
 
 interface TwoWays {
   readonly run: Operation['run']
+  /** @throws {OperationError} if the upstream must not be asked for this caller. */
+  readonly check: (ctx: OperationContext, request: OperationRequest) => void
   readonly ask: (ctx: OperationContext, request: OperationRequest) => Promise<OperationResponse>
 }
 
 const NOT_HERE: ReadonlySet<string> = new Set(['not-found', 'definition-not-found', 'content-not-found'])
 
-/** Answers here first. If the content is missing in both places, the local error is thrown. */
-async function hereFirst(ctx: OperationContext, request: OperationRequest, { run, ask }: TwoWays): Promise<OperationResponse> {
+/** Answers here first. If the content is missing in both places, or the upstream must not be asked, the local error is thrown. */
+async function hereFirst(ctx: OperationContext, request: OperationRequest, { run, check, ask }: TwoWays): Promise<OperationResponse> {
   try {
     return await run(ctx, request)
   } catch (missing) {
     if (!(missing instanceof OperationError) || !NOT_HERE.has(missing.code)) throw missing
+    try {
+      check(ctx, request)
+    } catch (error) {
+      throw error instanceof OperationError ? missing : error
+    }
     try {
       return await ask(ctx, request)
     } catch (error) {

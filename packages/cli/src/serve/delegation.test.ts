@@ -8,6 +8,7 @@ import { serve, type RunningServer, type ServeOptions } from './service.js'
 const SAMPLE = fileURLToPath(new URL('../../sample', import.meta.url))
 const QUIET = { out: () => {}, err: () => {}, stdin: async () => '' }
 const OPTIONS: ServeOptions = { host: '127.0.0.1', port: 0, storage: 'memory', load: [], devToken: 'shared' }
+const MEASURE = '/fhir/R4/Measure/heart-rate-count/$evaluate-measure?periodStart=2026&periodEnd=2026'
 const EXPANSION = '/fhir/R4/ValueSet/$expand?url=http://example.org/fhir/ValueSet/visit-priority'
 
 let upstream: RunningServer
@@ -30,13 +31,14 @@ async function statusWith(options: Partial<ServeOptions>, path: string): Promise
 
 describe('serve --delegate', () => {
   const delegation = { delegate: ['expand'], delegateTo: '', forwardToken: true }
-  test.each([
+  test.each<[string, Partial<ServeOptions>, number, string?]>([
     ['asks the other server for what is not here', { ...delegation }, 200],
     ['at once for what is said to be there', { ...delegation, remote: ['http://example.org/fhir/ValueSet/visit-priority'] }, 200],
     ['without the token of the caller unless it is told to', { ...delegation, forwardToken: false }, 503],
+    ['for measures, which may be in CQL', { ...delegation, delegate: ['evaluate-measure'] }, 200, MEASURE],
     ['only for the operations that are named', { ...delegation, delegate: ['lookup'] }, 404],
-  ])('%s', async (_, options, status) => {
-    expect(await statusWith({ ...options, delegateTo: base }, EXPANSION)).toBe(status)
+  ])('%s', async (_, options, status, path = EXPANSION) => {
+    expect(await statusWith({ ...options, delegateTo: base }, path)).toBe(status)
   })
 
   test.each<Partial<ServeOptions>>([

@@ -189,7 +189,9 @@ async function serviceOf(options: ServiceOptions, url: string, io: Io, parts: Pa
   const { baseUrl = url, forwardToken = false } = options
   const callers = forwardToken || UPSTREAM.test(options.storage) ? currentCallers() : undefined
   const callerToken = forwardToken ? callers?.token : undefined
-  const operations = operationsOf(options, callerToken)
+  const delegating = (operations: readonly Operation[]): readonly Operation[] => operationsOf(options, operations, callerToken)
+  // Wrong options are reported before anything is loaded.
+  delegating(OPERATIONS)
   const identity = await identityOf(options, io)
   const engine = parts.add(await openEngine({ ...engineOptions(options, baseUrl), callerToken, callerSignal: callers?.signal }, io))
   const translator = parts.add(openWorkerTranslator({ model: engine.ctx.types }))
@@ -206,7 +208,7 @@ async function serviceOf(options: ServiceOptions, url: string, io: Io, parts: Pa
     indexer: engine.indexer,
     baseUrl,
     sessions,
-    operations: withCql(operations, translator),
+    operations: delegating(withCql(OPERATIONS, translator)),
     bots: createBots({ runtime, schemas: botSchemas(), ...botLimits, onLog: (entry) => io.err(JSON.stringify(entry)) }),
     verifiers: [...devTokens(options), ...(identity.options.verifiers ?? [])],
     readiness: () => Promise.all([identity.ready(), engine.ctx.storage.read('Basic', 'ready')]),
@@ -336,14 +338,15 @@ interface DelegationOptions {
  */
 function operationsOf(
   { delegate = [], delegateTo, remote = [] }: DelegationOptions,
+  operations: readonly Operation[],
   callerToken?: () => string | undefined,
 ): readonly Operation[] {
   if ((delegateTo === undefined) !== (delegate.length === 0) || (remote.length > 0 && delegateTo === undefined)) {
     throw new OperationError('parameter-value', '--delegate and --delegate-to must be given together; --remote needs both.')
   }
-  if (delegateTo === undefined) return OPERATIONS
+  if (delegateTo === undefined) return operations
   try {
-    return delegated(OPERATIONS, { baseUrl: delegateTo, delegate, remote, callerToken })
+    return delegated(operations, { baseUrl: delegateTo, delegate, remote, callerToken })
   } catch (cause) {
     throw wrongUse(cause)
   }

@@ -119,6 +119,8 @@ export interface OperationContext {
    * @throws {OperationError} `forbidden`, or `not-found` where the caller must not learn that the resource exists.
    */
   readonly authorize?: ((interaction: 'read' | 'search' | 'create' | 'update' | 'delete', type: string, id?: string) => void) | undefined
+  /** True if the storage lacks resources that exist, because the caller must not see them. Another server that is asked would not know which. */
+  readonly isPartial?: boolean | undefined
   /** Records the steps that lead to the answer; absent unless the input asked for an explanation. */
   readonly explain?: Explain | undefined
   /** Called with the progress of long operations. An error that it throws ends the operation. */

@@ -51,7 +51,11 @@ function collectDataOperation(options: DataRequirementsOptions): Operation {
     definition: 'http://hl7.org/fhir/OperationDefinition/Measure-collect-data',
     answers: 'Parameters',
     asynchronous: true,
-    needs: { text: 'Measure.r, and .s on every type that the Measure looks at', anyOf: [{ action: 'read', type: 'Measure' }] },
+    needs: {
+      text: 'Measure.r, and .s on every type that the Measure looks at',
+      anyOf: [{ action: 'read', type: 'Measure' }],
+      readsData: true,
+    },
     run: engineOnDemand(async () => (await import('./run-operations.js')).collectDataRun(options)),
     write: engineOnDemand(async () => (await import('./run-operations.js')).collectDataWrite(options)),
   }
@@ -88,7 +92,7 @@ export function evaluateMeasureOperation(given: EvaluateMeasureOperationOptions 
     definition: 'http://hl7.org/fhir/OperationDefinition/Measure-evaluate-measure',
     answers: 'MeasureReport',
     asynchronous: true,
-    needs: { text: 'Measure.r, and .s on every type of the criteria', anyOf: [{ action: 'read', type: 'Measure' }] },
+    needs: { text: 'Measure.r, and .s on every type of the criteria', anyOf: [{ action: 'read', type: 'Measure' }], readsData: true },
     run: engineOnDemand(async () => (await import('./run-operations.js')).evaluateMeasureRun(options, storeReports)),
   }
 }

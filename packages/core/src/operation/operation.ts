@@ -66,6 +66,11 @@ export interface OperationNeeds {
   readonly anyOf: readonly { readonly action: Action; readonly type?: string }[]
   /** True if it stores data that does not belong to a single caller: rights to a part of the data (one patient, a query) are then not enough. */
   readonly keepsState?: boolean
+  /**
+   * True if the answer also depends on resources other than definitions, the rights to which the operation checks itself. Another server would not know these
+   * rights, so such an operation is delegated only with the token of the caller, or for callers with all rights.
+   */
+  readonly readsData?: boolean
 }
 
 /** Rights for operations on codes, value sets and code systems. */

@@ -20,7 +20,7 @@ interface Address {
 export function withoutHidden(exchange: Exchange): Awaitable<Exchange> {
   const { caller, ctx, params } = exchange
   const [type, id] = [params.get('type'), params.get('id')]
-  const shown = caller.hides ? { ...exchange, ctx: { ...ctx, storage: shownStorage(ctx, caller) } } : exchange
+  const shown = caller.hides ? { ...exchange, ctx: { ...ctx, storage: shownStorage(ctx, caller), isPartial: true } } : exchange
   if (type === undefined || id === undefined) return shown
   return after(isSeen(exchange, { type, id }), (seen) => (seen ? shown : { ...shown, ctx: withoutResource(shown.ctx, { type, id }) }))
 }

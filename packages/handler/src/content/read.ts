@@ -47,7 +47,8 @@ export async function readVersion(service: Service, exchange: Exchange): Promise
   const [type, id, number] = [param(exchange, 'type'), param(exchange, 'id'), param(exchange, 'version')]
   const version =
     (await versionOf(exchange.ctx, { type, id, number })) ?? (await definitionVersion(service, exchange, { type, id, number }))
-  if (version === undefined || !(await isVersionReached(exchange, version))) throw await missingVersion(service, exchange, { type, id, number })
+  if (version === undefined || !(await isVersionReached(exchange, version)))
+    throw await missingVersion(service, exchange, { type, id, number })
   if (version.stored === undefined) throw deleted(`${type}/${id}/_history/${number}`)
   return fhirText(200, await textAsAsked(exchange, version.stored), versionHeaders(version))
 }
