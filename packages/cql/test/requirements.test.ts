@@ -1,6 +1,6 @@
 import { r4 } from '@fhir-ops/r4'
 import { createContext, type OperationContext } from 'fhir-ops/context'
-import { dataRequirements, type DataRequirementsResult } from 'fhir-ops/evaluate'
+import { collectData, dataRequirements, type DataRequirementsResult } from 'fhir-ops/evaluate'
 import { memoryStorage } from 'fhir-ops/memory'
 import { describe, expect, it } from 'vitest'
 import { cqlLanguage } from '../src/index.js'
@@ -36,6 +36,8 @@ define Chronic: exists ([Condition] C where C.code in "Chronic Codes")
 define Parts: [Observation] O return O.component
 define Recent: [Encounter] E where E.period during "Measurement Period"
 define "Recent Days": [Procedure] P where P.performed during day of "Measurement Period"
+define "Recent Starts": [Encounter] E where E.period starts during "Measurement Period"
+define "Recent Ends": [Observation] O where end of (O.effective as FHIR.Period) during "Measurement Period"
 define "Recent Months": [Condition] C where C.recordedDate during month of "Measurement Period"
 define Newest: Last([Observation] O sort by start of ($this.effective as FHIR.Period), issued, subject.reference.value)
 define Ids: [Observation] O return all O.id.value sort by $this desc
@@ -89,6 +91,33 @@ describe('the data requirements of a Measure in CQL', () => {
     })
     expect(recent?.dateFilter).toEqual([{ path: 'period', valuePeriod: { start: '2020-01-01', end: '2020-12-31' } }])
     expect(dependsOn).toContain('http://x/CodeSystem/codes|3')
+  })
+
+  it('have the period of the bound that is compared, because what starts within a period need not be within it', async () => {
+    const { data } = await ofMeasure([criteria('Recent Starts'), criteria('Recent Ends')])
+    const valuePeriod = { start: '2020-01-01', end: '2020-12-31' }
+    expect(data.slice(1).map(({ dateFilter }) => dateFilter)).toEqual([
+      [{ path: 'period.start', valuePeriod }],
+      [{ path: 'effective.end', valuePeriod }],
+    ])
+  })
+
+  it('let data be collected that starts in the period, and not what is before it', async () => {
+    const measure = {
+      resourceType: 'Measure',
+      id: 'm',
+      status: 'active',
+      library: ['http://x/Library/Main'],
+      group: [{ population: [criteria('Recent Starts')] }],
+    }
+    const patient = { resourceType: 'Patient', id: 'p' }
+    const visits = [
+      ['late', '2020-12-30', '2021-01-05'],
+      ['before', '2019-12-30', '2019-12-31'],
+    ].map(([id, start, end]) => ({ resourceType: 'Encounter', id, subject: { reference: 'Patient/p' }, period: { start, end } }))
+    const input = { measure: 'm', periodStart: '2020-01-01', periodEnd: '2020-12-31' }
+    const { resources } = await collectData(context(measure, patient, ...visits), input, { languages: [cqlLanguage({ translator })] })
+    expect(resources.map(({ resource }) => resource['id'])).toEqual(['p', 'late'])
   })
 
   it('have the period where days are compared, as it begins and ends with days, and not where longer parts of a date are', async () => {

@@ -21,22 +21,34 @@ const BIRDS = {
   status: 'active',
   compose: { include: [{ system: ANIMALS.url, filter: [{ property: 'concept', op: 'is-a', value: 'bird' }] }] },
 }
+const CATS = {
+  resourceType: 'ValueSet',
+  id: 'cats',
+  url: 'http://s/cats',
+  version: '2',
+  status: 'active',
+  compose: { include: [{ system: ANIMALS.url, concept: [{ code: 'cat' }] }] },
+}
 const HEAD = `library T
 using FHIR version '4.0.1'
 include FHIRHelpers version '4.0.1'
 codesystem "Animals": '${ANIMALS.url}'
 codesystem "Some": '${SOME.url}'
 codesystem "Unknown": 'http://s/unknown'
+codesystem "Second": '${ANIMALS.url}|2'
 valueset "Birds": '${BIRDS.url}'
+valueset "Cats": '${CATS.url}|2'
+valueset "Later": '${CATS.url}|3'
 code "Bird": 'bird' from "Animals"
 code "Owl": 'owl' from "Animals"
 code "Cat": 'cat' from "Animals"
+code "Second Cat": 'cat' from "Second"
 code "Stranger": 'x' from "Unknown"
 context Patient
 `
 
 const { indexer, ...release } = r4()
-const ctx = createContext({ ...release, storage: memoryStorage([ANIMALS, SOME, BIRDS], { indexer }) })
+const ctx = createContext({ ...release, storage: memoryStorage([ANIMALS, SOME, BIRDS, CATS], { indexer }) })
 
 function valueOf(text: string): Promise<string | null> {
   return answerOf('text/cql', `${HEAD}define X: ${text}`)
@@ -60,6 +72,10 @@ describe('code systems and value sets in CQL', () => {
     ['"Owl" in "Birds"', 'true'],
     ['"Cat" in "Birds"', 'false'],
     ['Count("Birds")', '3'],
+    ['"Cat" in "Cats"', 'true'],
+    ['"Second Cat" in "Cats"', 'true'],
+    ['"Second Cat" ~ "Cat"', 'true'],
+    ['"Second Cat".version', "'2'"],
   ])('%s is %s', async (text, expected) => {
     expect(await valueOf(text)).toBe(expected)
   })
@@ -74,6 +90,7 @@ describe('code systems and value sets in CQL', () => {
 
   it.each([
     ['membership in a code system that does not exist', '"Stranger" in "Unknown"', 'definition-not-found'],
+    ['membership in a version of a value set that does not exist', '"Cat" in "Later"', 'definition-not-found'],
     ['membership of an unknown code in a fragment of a code system', '\'dog\' in "Some"', 'unprocessable'],
   ])('%s is refused', async (_, text, code) => {
     await expect(valueOf(text)).rejects.toMatchObject({ code })

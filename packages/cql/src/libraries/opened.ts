@@ -219,11 +219,12 @@ interface CodePlace {
 
 function codeWith(node: ElmNode, code: string | undefined, { target, reference, shared }: CodePlace): Code {
   const system = reference === undefined ? undefined : definedIn(libraryOf(reference, target, shared), 'codeSystems', reference)
+  const declared = system && vocabularyIn(system, 'codeSystem')
   return {
     kind: 'code',
     code: code ?? null,
-    system: system === undefined ? null : (textAt(system, 'id') ?? null),
-    version: system === undefined ? null : (textAt(system, 'version') ?? null),
+    system: declared?.id ?? null,
+    version: declared?.version ?? null,
     display: textAt(node, 'display') ?? null,
   }
 }
@@ -239,6 +240,8 @@ export function systemsIn(library: Library): readonly Vocabulary[] {
   return library.systems
 }
 
+/** A declared value set or code system. Its version may be stated with its id: `valueset "V": 'http://example.org/ValueSet/v|1'`. */
 function vocabularyIn(def: ElmNode, kind: Vocabulary['kind']): Vocabulary {
-  return { kind, id: textAt(def, 'id') ?? '', version: textAt(def, 'version') ?? null }
+  const [id = '', version] = (textAt(def, 'id') ?? '').split('|')
+  return { kind, id, version: textAt(def, 'version') ?? version ?? null }
 }

@@ -97,16 +97,29 @@ function rangeOf(periods: Periods, node: ElmNode): DataRequirementDateFilter | u
   return { path, ...(valuePeriod !== undefined && { valuePeriod }) }
 }
 
-/** The date filter of a condition that an element is within a parameter of the request: `E.period during "Measurement Period"`. */
+/** The date filter of a condition that an element, or the start or end of one, is within a parameter of the request: `E.period during "Measurement Period"`. */
 function conditionOf(periods: Periods, { where, alias }: Filter, unit: Unit): DataRequirementDateFilter | undefined {
   const reading = { alias, references: { isHelper: (node: ElmNode) => isHelperCall(unit.node, node) } }
   for (const node of conjunctsOf(where)) {
     const [element, range] = WITHIN.has(typeOf(node)) ? nodesAt(node, 'operand') : []
-    const [path, valuePeriod] = [element && elementOf(element, reading), range && periodOf(periods, range)]
+    const [whole, valuePeriod] = [element && elementOf(element, reading), range && periodOf(periods, range)]
+    const path = element && whole && [whole, boundIn(element)].join('')
     if (path !== undefined && valuePeriod !== undefined && isOfWhole(textAt(node, 'precision'), valuePeriod)) return { path, valuePeriod }
   }
   return undefined
 }
+
+/** The path of the bound that a node reads of a period: a period that starts within another need not be within it. */
+function boundIn(node: ElmNode): string {
+  const bound = BOUNDS.get(typeOf(node))
+  const [only] = nodesAt(node, 'operand')
+  return bound ?? (only === undefined ? '' : boundIn(only))
+}
+
+const BOUNDS: ReadonlyMap<string, string> = new Map([
+  ['Start', '.start'],
+  ['End', '.end'],
+])
 
 /** Whether being within a period at a precision means being within the period itself. It does for days, if the bounds of the period have no time. */
 function isOfWhole(precision: string | undefined, { start, end }: Period): boolean {

@@ -191,8 +191,13 @@ export function requirementConditions(
     searchParam ?? parameterOf({ parameters }, { type, path, kind })?.code
   return [
     ...codeFilter.flatMap((filter) => codePairs(codeOf(filter, 'token'), filter)),
-    ...dateFilter.flatMap((filter) => datePairs(codeOf(filter, 'date'), filter)),
+    // A search for dates applies to the whole of a period, which overlaps what its start or end is in.
+    ...dateFilter.flatMap((filter) => datePairs(codeOf({ ...filter, ...wholePath(filter) }, 'date'), filter)),
   ]
+}
+
+function wholePath({ path }: DataRequirementDateFilter): { readonly path?: string } {
+  return path === undefined ? {} : { path: path.replace(/\.(?:start|end)$/, '') }
 }
 
 /** An element of a resource type, and the kind of search parameter to find for it. */
