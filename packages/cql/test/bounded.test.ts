@@ -78,6 +78,16 @@ describe('operators over many values', () => {
       `Count(${ROWS} N where LastPositionOf('${'a'.repeat(3000)}b', '${'a'.repeat(300_000)}') = N return all N)`,
       TOO_MANY,
     ],
+    [
+      'a position in a long text',
+      `Count(${ROWS} N where PositionOf('${'a'.repeat(20_000)}b${'a'.repeat(20_000)}', '${'a'.repeat(300_000)}') = N return all N)`,
+      TOO_MANY,
+    ],
+    [
+      'parts of a long text',
+      `Count(${ROWS} N where Count(Split('${'a'.repeat(300_000)}', '${'a'.repeat(20_000)}b${'a'.repeat(20_000)}')) = N return all N)`,
+      TOO_MANY,
+    ],
     ['texts that are not numbers', `Count(${ROWS} N where ToBoolean('${'İ'.repeat(20_000)}') is null return all N)`, TOO_MANY],
     ['texts that are not ratios', `Count(${ROWS} N where ToRatio('${'1:'.repeat(20_000)}') is null return all N)`, TOO_MANY],
     ['a unit of many parts', "(System.Quantity { value: 1.0, unit: '" + 'm.'.repeat(900) + "s' }) * 1 's'", /at most 1000 characters/],

@@ -88,6 +88,16 @@ export function spend(run: Run, steps: number): void {
   if (run.steps > most) throw budgetProblem(`${most} steps`)
 }
 
+/** Counts the reading of characters that native code goes through once, of which 128 take as long as one step. */
+export function spendReading(run: Run, characters: number): void {
+  if (characters >= 128) spend(run, Math.floor(characters / 128))
+}
+
+/** Counts the making of a text or of texts that have so many characters: 8 are one step. */
+export function spendWriting(run: Run, characters: number): void {
+  if (characters >= 8) spend(run, Math.floor(characters / 8))
+}
+
 /** Returns an answer of the host; if it is pending, returns `undefined` and marks the evaluation as pending. */
 export function answered<T>(run: Run, answer: T | Pending): T | undefined {
   if (answer !== PENDING) return answer

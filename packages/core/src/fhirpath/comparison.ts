@@ -1,6 +1,6 @@
 import { quoted } from '../errors/index.js'
 import { isObject } from '../json/index.js'
-import { spend, type Run } from './code.js'
+import { spend, spendReading, spendWriting, type Run } from './code.js'
 import { placesOf, roundTo } from './decimal.js'
 import { isDecimal, isNode, isQuantity, isTemporal, type Item, type Items, type SystemValue, type TypeInfo } from './item.js'
 import { evaluationProblem } from './problem.js'
@@ -14,18 +14,18 @@ import { systemTypeOf, toSystem } from './to-system.js'
  * @throws {OperationError} `fhirpath-invalid` for several items or types without an order.
  * @see https://hl7.org/fhirpath/N1/#comparison
  */
-export function compareItems(left: Items, right: Items, convert?: UnitConversion): number | undefined {
+export function compareItems(run: Run, left: Items, right: Items): number | undefined {
   if (left.length === 0 || right.length === 0) return undefined
-  return compareValues(single(left), single(right), convert)
+  return compareValues(run, single(left), single(right))
 }
 
 /** Compares two values. @throws {OperationError} `fhirpath-invalid` for types without an order. */
-export function compareValues(left: SystemValue, right: SystemValue, convert?: UnitConversion): number | undefined {
+export function compareValues(run: Run, left: SystemValue, right: SystemValue): number | undefined {
   if (typeof left === 'number' && typeof right === 'number') return left - right
-  if (typeof left === 'string' && typeof right === 'string') return compareText(left, right)
+  if (typeof left === 'string' && typeof right === 'string') return compareText(run, left, right)
   const [leftNumber, rightNumber] = [numberOf(left), numberOf(right)]
   if (leftNumber !== undefined && rightNumber !== undefined) return leftNumber - rightNumber
-  return compareObjects(left, right, convert)
+  return compareObjects(left, right, run.context.host?.convertUnit)
 }
 
 /** Returns the number of an Integer or Decimal. */
@@ -34,7 +34,8 @@ export function numberOf(value: SystemValue | undefined): number | undefined {
   return isDecimal(value) ? value.value : undefined
 }
 
-function compareText(left: string, right: string): number {
+function compareText(run: Run, left: string, right: string): number {
+  spendReading(run, Math.min(left.length, right.length))
   if (left === right) return 0
   return left < right ? -1 : 1
 }
@@ -101,12 +102,12 @@ function inUtc(value: Temporal): Temporal {
  *
  * @see https://hl7.org/fhirpath/N1/#equals
  */
-export function equalItems(left: Items, right: Items, convert?: UnitConversion): boolean | undefined {
+export function equalItems(run: Run, left: Items, right: Items): boolean | undefined {
   if (left.length === 0 || right.length === 0) return undefined
   if (left.length !== right.length) return false
   let result: boolean | undefined = true
   for (let i = 0; i < left.length; i++) {
-    const equal = equal1(left[i], right[i], convert)
+    const equal = equal1(run, left[i], right[i])
     if (equal === false) return false
     if (equal === undefined) result = undefined
   }
@@ -114,29 +115,40 @@ export function equalItems(left: Items, right: Items, convert?: UnitConversion):
 }
 
 /** Compares two items by equality; `undefined` when it is unknown because of precisions, time zones or units. */
-export function equal1(left: Item | undefined, right: Item | undefined, convert?: UnitConversion): boolean | undefined {
+export function equal1(run: Run, left: Item | undefined, right: Item | undefined): boolean | undefined {
   const [leftValue, rightValue] = [toSystem(left), toSystem(right)]
-  if (leftValue !== undefined && rightValue !== undefined) return equalValues(leftValue, rightValue, convert)
-  if (isNode(left) && isNode(right)) return left.value === undefined ? sameJson(left.extra, right.extra) : sameJson(left.value, right.value)
+  if (leftValue !== undefined && rightValue !== undefined) return equalValues(run, leftValue, rightValue)
+  if (isNode(left) && isNode(right))
+    return left.value === undefined ? sameJson(run, left.extra, right.extra) : sameJson(run, left.value, right.value)
   if (isType(left) && isType(right)) return left.namespace === right.namespace && left.name === right.name
   return false
 }
 
 /** Compares JSON values deeply. */
-function sameJson(left: unknown, right: unknown): boolean {
+function sameJson(run: Run, left: unknown, right: unknown): boolean {
+  spend(run, 1)
+  if (typeof left === 'string' && typeof right === 'string') return sameText(run, left, right)
   if (left === right) return true
-  if (Array.isArray(left)) return Array.isArray(right) && left.length === right.length && left.every((item, i) => sameJson(item, right[i]))
+  if (Array.isArray(left))
+    return Array.isArray(right) && left.length === right.length && left.every((item, i) => sameJson(run, item, right[i]))
   if (!isObject(left) || !isObject(right)) return false
   const keys = Object.keys(left)
   if (keys.length !== Object.keys(right).length) return false
-  return keys.every((key) => Object.hasOwn(right, key) && sameJson(left[key], right[key]))
+  return keys.every((key) => Object.hasOwn(right, key) && sameJson(run, left[key], right[key]))
 }
 
-function equalValues(left: SystemValue, right: SystemValue, convert: UnitConversion | undefined): boolean | undefined {
+/** Texts are read only if they have one length. */
+function sameText(run: Run, left: string, right: string): boolean {
+  if (left.length === right.length) spendReading(run, left.length)
+  return left === right
+}
+
+function equalValues(run: Run, left: SystemValue, right: SystemValue): boolean | undefined {
+  if (typeof left === 'string' && typeof right === 'string') return sameText(run, left, right)
   if (typeof left !== 'object' && typeof right !== 'object') return left === right
   const leftNumber = numberOf(left)
   if (leftNumber !== undefined) return leftNumber === numberOf(right)
-  if (isQuantity(left) && isQuantity(right)) return isZero(compareQuantities(left, right, convert))
+  if (isQuantity(left) && isQuantity(right)) return isZero(compareQuantities(left, right, run.context.host?.convertUnit))
   if (isTemporal(left) && isTemporal(right))
     return (left.kind === 'time') === (right.kind === 'time') && isZero(compareTemporals(left, right))
   return false
@@ -157,33 +169,38 @@ function isType(item: Item | undefined): item is TypeInfo {
  */
 export function equivalentItems(run: Run, left: Items, right: Items): boolean {
   if (left.length !== right.length) return false
+  return inAnyOrder(left, right, (item, candidate) => equivalent1(run, item, candidate))
+}
+
+/** True if each item of a list has one of its own in another list of the same length. */
+function inAnyOrder<T>(left: readonly T[], right: readonly T[], matches: (item: T, candidate: T) => boolean): boolean {
   const open = [...right]
-  const convert = run.context.host?.convertUnit
   return left.every((item) => {
-    spend(run, open.length)
-    const found = open.findIndex((candidate) => equivalent1(item, candidate, convert))
+    const found = open.findIndex((candidate) => matches(item, candidate))
     if (found >= 0) open.splice(found, 1)
     return found >= 0
   })
 }
 
 /** Normalises text for equivalence: lower case, single spaces. */
-function normalised(text: string): string {
+function normalised(run: Run, text: string): string {
+  spendWriting(run, text.length)
   return text.trim().toLowerCase().replaceAll(/\s+/g, ' ')
 }
 
-function equivalent1(left: Item, right: Item, convert: UnitConversion | undefined): boolean {
+function equivalent1(run: Run, left: Item, right: Item): boolean {
+  spend(run, 1)
   const [leftValue, rightValue] = [toSystem(left), toSystem(right)]
-  if (leftValue !== undefined && rightValue !== undefined) return equivalentValues(leftValue, rightValue, convert)
-  if (isNode(left) && isNode(right)) return equivalentJson(left.value, right.value)
-  return equal1(left, right) === true
+  if (leftValue !== undefined && rightValue !== undefined) return equivalentValues(run, leftValue, rightValue)
+  if (isNode(left) && isNode(right)) return equivalentJson(run, left.value, right.value)
+  return equal1(run, left, right) === true
 }
 
-function equivalentValues(left: SystemValue, right: SystemValue, convert: UnitConversion | undefined): boolean {
-  if (typeof left === 'string' && typeof right === 'string') return normalised(left) === normalised(right)
+function equivalentValues(run: Run, left: SystemValue, right: SystemValue): boolean {
+  if (typeof left === 'string' && typeof right === 'string') return normalised(run, left) === normalised(run, right)
   const [leftNumber, rightNumber] = [numberOf(left), numberOf(right)]
   if (leftNumber !== undefined && rightNumber !== undefined) return equivalentNumbers(leftNumber, rightNumber)
-  if (isQuantity(left) && isQuantity(right)) return equivalentQuantities(left, right, convert)
+  if (isQuantity(left) && isQuantity(right)) return equivalentQuantities(left, right, run.context.host?.convertUnit)
   if (isTemporal(left) && isTemporal(right)) return sameTemporal(left, right)
   return left === right
 }
@@ -205,24 +222,16 @@ function equivalentNumbers(left: number, right: number): boolean {
   return roundTo(left, places) === roundTo(right, places)
 }
 
-function equivalentJson(left: unknown, right: unknown): boolean {
-  if (typeof left === 'string' && typeof right === 'string') return normalised(left) === normalised(right)
+function equivalentJson(run: Run, left: unknown, right: unknown): boolean {
+  spend(run, 1)
+  if (typeof left === 'string' && typeof right === 'string') return normalised(run, left) === normalised(run, right)
   if (typeof left === 'number' && typeof right === 'number') return equivalentNumbers(left, right)
-  if (Array.isArray(left) && Array.isArray(right)) return equivalentLists(left, right)
+  if (Array.isArray(left) && Array.isArray(right))
+    return left.length === right.length && inAnyOrder(left, right, (item, candidate) => equivalentJson(run, item, candidate))
   if (!isObject(left) || !isObject(right)) return left === right
   const keys = Object.keys(left).filter((key) => key !== 'id')
   const others = Object.keys(right).filter((key) => key !== 'id')
-  return keys.length === others.length && keys.every((key) => Object.hasOwn(right, key) && equivalentJson(left[key], right[key]))
-}
-
-function equivalentLists(left: readonly unknown[], right: readonly unknown[]): boolean {
-  if (left.length !== right.length) return false
-  const open = [...right]
-  return left.every((item) => {
-    const found = open.findIndex((candidate) => equivalentJson(item, candidate))
-    if (found >= 0) open.splice(found, 1)
-    return found >= 0
-  })
+  return keys.length === others.length && keys.every((key) => Object.hasOwn(right, key) && equivalentJson(run, left[key], right[key]))
 }
 
 /** A set of items by equality (`=`); items whose equality is unknown count as different. */
@@ -232,20 +241,22 @@ interface ItemSet {
   add(item: Item): boolean
 }
 
+/** Steps that an item takes which is kept in a set. */
+const STEPS_OF_ENTRY = 4
+
 /** Creates a set; comparisons count as steps of the run. */
 export function itemSet(run: Run, items: Items = []): ItemSet {
   const buckets = new Map<string, Item[]>()
-  const convert = run.context.host?.convertUnit
   const has = (item: Item, bucket: readonly Item[] | undefined): boolean => {
     if (bucket === undefined) return false
     spend(run, bucket.length)
-    return bucket.some((known) => equal1(known, item, convert) === true)
+    return bucket.some((known) => equal1(run, known, item) === true)
   }
   const set: ItemSet = {
-    has: (item) => has(item, buckets.get(bucketOf(item))),
+    has: (item) => has(item, buckets.get(bucketOf(run, item))),
     add(item) {
-      spend(run, 1)
-      const key = bucketOf(item)
+      spend(run, STEPS_OF_ENTRY)
+      const key = bucketOf(run, item)
       const bucket = buckets.get(key)
       if (has(item, bucket)) return false
       if (bucket === undefined) buckets.set(key, [item])
@@ -265,8 +276,9 @@ export function distinct(run: Run, items: Items): Items {
 }
 
 /** Returns a key that is the same for equal items. */
-function bucketOf(item: Item): string {
+function bucketOf(run: Run, item: Item): string {
   const value = toSystem(item)
+  if (typeof value === 'string') spendReading(run, value.length)
   if (typeof value === 'object')
     return value.kind === 'decimal' ? `number ${value.value}` : value.kind === 'quantity' ? 'quantity' : 'temporal'
   if (value !== undefined) return `${typeof value} ${value}`

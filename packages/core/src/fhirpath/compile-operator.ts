@@ -1,6 +1,6 @@
 import { add, divide, divideWhole, modulo, multiply, negate, subtract } from './arithmetic.js'
 import type { BinaryOperator } from './parser.js'
-import { codeOfItems, codeOfTruth, type Code, spend, type Scope } from './code.js'
+import { codeOfItems, codeOfTruth, type Code, spend, spendWriting, type Scope } from './code.js'
 import { compareItems, equal1, equalItems, equivalentItems, distinct } from './comparison.js'
 import { NOTHING, type Items, type SystemValue } from './item.js'
 import { evaluationProblem } from './problem.js'
@@ -63,7 +63,7 @@ function arithmetic(operator: string, compute: Arithmetic): Compile {
       const rightValue = operandOf(right.items(scope), operator)
       if (leftValue === undefined || rightValue === undefined) return NOTHING
       const result = compute(leftValue, rightValue, scope.run.context.host?.convertUnit)
-      if (typeof result === 'string') spend(scope.run, result.length >> 3)
+      if (typeof result === 'string') spendWriting(scope.run, result.length)
       return result === undefined ? NOTHING : [result]
     })
 }
@@ -74,7 +74,7 @@ function concatenation(left: Code, right: Code): Code {
     const second = operandOf(right.items(scope), '&') ?? ''
     if (typeof first !== 'string' || typeof second !== 'string') throw evaluationProblem("'&' needs text on both sides")
     const text = first + second
-    spend(scope.run, text.length >> 3)
+    spendWriting(scope.run, text.length)
     return [text]
   })
 }
@@ -90,7 +90,7 @@ function union(left: Code, right: Code): Code {
 function comparison(accepts: (order: number) => boolean): Compile {
   return (left, right) =>
     codeOfTruth((scope) => {
-      const order = compareItems(left.items(scope), right.items(scope), scope.run.context.host?.convertUnit)
+      const order = compareItems(scope.run, left.items(scope), right.items(scope))
       return order === undefined ? undefined : accepts(order)
     })
 }
@@ -99,7 +99,7 @@ function equality(scope: Scope, left: Code, right: Code): boolean | undefined {
   const leftItems = left.items(scope)
   const rightItems = right.items(scope)
   spend(scope.run, leftItems.length)
-  return equalItems(leftItems, rightItems, scope.run.context.host?.convertUnit)
+  return equalItems(scope.run, leftItems, rightItems)
 }
 
 function not(truth: boolean | undefined): boolean | undefined {
@@ -110,8 +110,7 @@ function isMember(scope: Scope, element: Items, collection: Items): boolean | un
   if (element.length === 0) return undefined
   if (element.length > 1) throw evaluationProblem(`membership needs a single item, but there are ${element.length}`)
   spend(scope.run, collection.length)
-  const convert = scope.run.context.host?.convertUnit
-  return collection.some((item) => equal1(element[0], item, convert) === true)
+  return collection.some((item) => equal1(scope.run, element[0], item) === true)
 }
 
 function conjunction(left: Code, right: Code): Code {

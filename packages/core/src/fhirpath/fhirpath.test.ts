@@ -331,11 +331,57 @@ describe('what has no answer is an error with a code', () => {
     ['nesting', () => compileFhirPath('('.repeat(65) + '1' + ')'.repeat(65))],
     ['length', () => compileFhirPath(Array.from({ length: 1_500 }, () => '1').join('+'))],
     ['steps', () => run(`${'(1|2|3|4|5|6|7|8|9|10).select('.repeat(7)}1${')'.repeat(7)}`)],
-    ['patterns', () => run(`${'(1|2|3|4|5|6|7|8|9|10).select('.repeat(4)}'${'a'.repeat(400)}'.matches('(a?){1000}b')${')'.repeat(4)}`)],
+    ['patterns', () => run(`${'(1|2|3|4|5|6|7|8|9|10).select('.repeat(6)}'${'a'.repeat(400)}'.matches('(a?){1000}b')${')'.repeat(6)}`)],
     ['endless repeat', () => run('1.repeat($this + 1)')],
     ['endless text', () => run(`'${'x'.repeat(100)}'.select(${Array.from({ length: 30 }, () => '($this & $this)').join(').select(')})`)],
   ])('the budget of %s', (_, action) => {
     expect(caught(action).code).toBe('fhirpath-budget')
+  })
+
+  test.each([
+    'family.contains(given[0])',
+    'family.lastIndexOf(given[0])',
+    'family.indexOf(given[0])',
+    'family.split(given[0])',
+    "family.split('a')",
+    "family.replace(given[0], '')",
+    'family.toChars()',
+    "family.matches('b')",
+    "family.matchesFull('a*b')",
+    "family.replaceMatches('a', 'b')",
+    "family.replaceMatches('b', '')",
+    'family.upper()',
+    'family.startsWith(text)',
+    'family.trim()',
+    "family.encode('hex')",
+    "family.decode('base64')",
+    'family = text',
+    'family != text',
+    'family ~ text',
+    'family < text',
+    'family in (text)',
+    '(family | text)',
+    'text.combine(family).isDistinct()',
+    '$this = %other',
+    '$this ~ %other',
+    'given.intersect(given)',
+    'family.htmlChecks()',
+  ])('a step for so many characters of a long text: %s', (expression) => {
+    const name = (): object => ({
+      family: 'a'.repeat(1e6),
+      text: `a${'a'.repeat(1e6 - 1)}`,
+      given: ['a'.repeat(3e5) + 'b' + 'a'.repeat(3e5)],
+    })
+    const resource = { resourceType: 'Patient', name: [name(), name()] }
+    const names = compileFhirPath('name', { model: r4Model }).evaluate({}, rootNode(r4Model, resource))
+    if (names === PENDING) throw new Error('Nobody is asked.')
+    const context: FhirPathContext = {
+      budget: { steps: 4_000, items: 100_000 },
+      variables: new Map([['other', names.slice(1)]]),
+      host: { htmlChecks: () => true },
+    }
+    const evaluate = (): unknown => compileFhirPath(expression, { model: r4Model }).evaluate(context, names.find(isNode))
+    expect(caught(evaluate).code).toBe('fhirpath-budget')
   })
 
   test('a result of more than 100,000 items', () => {

@@ -137,13 +137,8 @@ function position(pattern: Compute, text: Compute, which: 'first' | 'last'): Com
   return (evaluation) => {
     const [wanted, whole] = [pattern(evaluation), text(evaluation)]
     if (typeof wanted !== 'string' || typeof whole !== 'string') return null
-    if (which === 'first') {
-      spendSearch(wanted, whole, evaluation)
-      return whole.indexOf(wanted)
-    }
-    // Runtimes search backwards by comparing the whole text at each position, however long it is.
-    evaluation.spend((whole.length * (wanted.length + 1)) / TEXT_OF_STEP / 8)
-    return whole.lastIndexOf(wanted)
+    spendSearch(wanted, whole, evaluation)
+    return which === 'first' ? whole.indexOf(wanted) : whole.lastIndexOf(wanted)
   }
 }
 
@@ -154,11 +149,9 @@ const TEXT_OF_STEP = 512
 const READ_OF_STEP = 64
 const MATCHES_OF_STEP = 32
 
-/** Maximum length of a searched text that is compared again at each position. */
-const MAX_REPEAT = 256
-
+/** Counts the search for a text: runtimes may compare all of it at each position, however long it is. */
 function spendSearch(wanted: string, text: string, { spend }: Evaluation): void {
-  spend((text.length * Math.min(wanted.length + 1, MAX_REPEAT)) / TEXT_OF_STEP / 8)
+  spend((text.length * (wanted.length + 1)) / TEXT_OF_STEP / 8)
 }
 
 /** Counts the steps for reading a text. The returned function counts the steps of an automaton on it. */

@@ -84,7 +84,8 @@ const FALSE_TEXTS: ReadonlySet<string> = new Set(['false', 'f', 'no', 'n', '0', 
 function toBoolean(value: SystemValue): boolean | undefined {
   if (typeof value === 'boolean') return value
   if (isQuantity(value) || isTemporal(value)) return undefined
-  const text = textOfValue(value).toLowerCase()
+  // None of the texts is longer than five characters.
+  const text = textOfValue(value).slice(0, 6).toLowerCase()
   if (TRUE_TEXTS.has(text) || (isDecimal(value) && value.value === 1)) return true
   return FALSE_TEXTS.has(text) || (isDecimal(value) && value.value === 0) ? false : undefined
 }

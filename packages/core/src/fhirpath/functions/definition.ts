@@ -1,5 +1,5 @@
 import type { TypeSpecifier } from '../parser.js'
-import { codeOfItems, codeOfTruth, innerScope, spend, type Code, type Scope } from '../code.js'
+import { codeOfItems, codeOfTruth, innerScope, spend, spendReading, spendWriting, type Code, type Scope } from '../code.js'
 import { NOTHING, type Item, type Items, type SystemValue } from '../item.js'
 import type { TypeModel } from '../model.js'
 import { evaluationProblem } from '../problem.js'
@@ -55,8 +55,9 @@ export function valueFunction(
 ): FunctionDefinition {
   return itemsFunction(name, arity, (input, args, scope) => {
     const value = singleValue(name, input)
+    if (typeof value === 'string') spendReading(scope.run, value.length)
     const result = value === undefined ? undefined : apply(value, args, scope)
-    if (typeof result === 'string') spend(scope.run, result.length >> 3)
+    if (typeof result === 'string') spendWriting(scope.run, result.length)
     return result === undefined ? NOTHING : [result]
   })
 }

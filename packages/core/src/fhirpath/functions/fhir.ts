@@ -1,4 +1,4 @@
-import { codeOfItems, codeOfTruth, spend, answered, type Scope } from '../code.js'
+import { codeOfItems, codeOfTruth, spend, spendWriting, answered, type Scope } from '../code.js'
 import { isNode, NOTHING, type Item, type Items } from '../item.js'
 import { pushChildren, skippedBy, type FhirNode } from '../node.js'
 import { evaluationProblem } from '../problem.js'
@@ -80,7 +80,9 @@ export const HOST_FUNCTIONS: readonly FunctionDefinition[] = [
   }),
   asked('htmlChecks', [0, 0], (item, _, scope) => {
     const html = isNode(item) ? item.value : item
-    return typeof html === 'string' ? hostFunction(scope, 'htmlChecks')(html) : undefined
+    if (typeof html !== 'string') return undefined
+    spendWriting(scope.run, html.length)
+    return hostFunction(scope, 'htmlChecks')(html)
   }),
   {
     name: 'elementDefinition',

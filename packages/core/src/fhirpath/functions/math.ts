@@ -78,7 +78,7 @@ function total(items: Items, scope: Scope): Items {
 /** Returns the least (-1) or greatest (1) value; empty if the order of values is unknown. */
 function extreme(items: Items, sign: 1 | -1, scope: Scope): Items {
   return folded(items, (found, value) => {
-    const order = compareValues(value, found, scope.run.context.host?.convertUnit)
+    const order = compareValues(scope.run, value, found)
     return order === undefined ? undefined : order * sign > 0 ? value : found
   })
 }

@@ -1,16 +1,16 @@
-import { codeOfItems, codeOfTruth, spend, type Code, type Scope } from '../code.js'
-import { compileRegex, replaceAll, type LinearRegex } from '../../regex/index.js'
-import { NOTHING, type Items } from '../item.js'
+import { codeOfItems, codeOfTruth, spend, spendReading, spendWriting, type Code, type Run, type Scope } from '../code.js'
+import { compileRegex, replaceAll, type LinearRegex, type SpendSteps } from '../../regex/index.js'
+import { NOTHING, type Items, type SystemValue } from '../item.js'
 import { integerArgument, itemsFunction, textArgument, textFunction, type Call, type FunctionDefinition } from './definition.js'
 import { evaluationProblem } from '../problem.js'
 
 /** Functions on text. @see https://hl7.org/fhirpath/N1/#string-manipulation */
 export const STRING_FUNCTIONS: readonly FunctionDefinition[] = [
-  textFunction('indexOf', [1, 1], (text, [part]) => withText('indexOf', part, (found) => text.indexOf(found))),
-  textFunction('lastIndexOf', [1, 1], (text, [part]) => withText('lastIndexOf', part, (found) => text.lastIndexOf(found))),
+  seeking('indexOf', (text, part) => text.indexOf(part)),
+  seeking('lastIndexOf', (text, part) => text.lastIndexOf(part)),
   textFunction('startsWith', [1, 1], (text, [part]) => withText('startsWith', part, (found) => text.startsWith(found))),
   textFunction('endsWith', [1, 1], (text, [part]) => withText('endsWith', part, (found) => text.endsWith(found))),
-  textFunction('contains', [1, 1], (text, [part]) => withText('contains', part, (found) => text.includes(found))),
+  seeking('contains', (text, part) => text.includes(part)),
   textFunction('substring', [1, 2], (text, [start, length]) => substring(text, start, length)),
   textFunction('upper', [0, 0], (text) => text.toUpperCase()),
   textFunction('lower', [0, 0], (text) => text.toLowerCase()),
@@ -19,32 +19,63 @@ export const STRING_FUNCTIONS: readonly FunctionDefinition[] = [
   textFunction('replace', [2, 2], (text, [pattern, by], { run }) =>
     withText('replace', pattern, (found) =>
       withText('replace', by, (replacement) => {
-        spend(run, (text.length * (replacement.length + 1)) >> 3)
+        spendSeeking(run, text, found)
+        spendWriting(run, text.length * (replacement.length + 1))
         return text.replaceAll(found, () => replacement)
       }),
     ),
   ),
-  itemsFunction('toChars', [0, 0], (input) => Array.from(textArgument('toChars', input) ?? '')),
-  itemsFunction('split', [1, 1], (input, [separator]) => {
+  itemsFunction('toChars', [0, 0], (input, _, { run }) => {
+    const text = textArgument('toChars', input) ?? ''
+    spend(run, text.length)
+    return Array.from(text)
+  }),
+  itemsFunction('split', [1, 1], (input, [separator], { run }) => {
     const text = textArgument('split', input)
     const by = textArgument('split', separator)
-    return text === undefined || by === undefined ? NOTHING : text.split(by)
+    if (text === undefined || by === undefined) return NOTHING
+    spendSeeking(run, text, by)
+    const parts = text.split(by, run.budget.steps - run.steps + 1)
+    spend(run, parts.length)
+    return parts
   }),
   itemsFunction('join', [0, 1], (input, [separator], { run }) => {
     if (input.length === 0) return NOTHING
     const texts = input.map((item) => textArgument('join', [item]) ?? '')
     const joined = texts.join(textArgument('join', separator) ?? '')
-    spend(run, joined.length >> 3)
+    spendWriting(run, joined.length)
     return [joined]
   }),
-  { name: 'matches', arity: [1, 1], compile: (call) => matching(call, (regex, text) => regex.test(text)) },
-  { name: 'matchesFull', arity: [1, 1], compile: (call) => matching(call, (regex, text) => regex.matchesWhole(text)) },
+  { name: 'matches', arity: [1, 1], compile: (call) => matching(call, (regex, text, steps) => regex.test(text, steps)) },
+  { name: 'matchesFull', arity: [1, 1], compile: (call) => matching(call, (regex, text, steps) => regex.matchesWhole(text, steps)) },
   { name: 'replaceMatches', arity: [2, 2], compile: replaceMatches },
 ]
 
-/** Returns the steps for one match of a pattern: a thousand steps of the automaton count as one. */
-function costOf(regex: LinearRegex, text: string): number {
-  return (text.length * regex.states) >> 10
+/** Defines a function that looks for a text in another. */
+function seeking(name: string, seek: (text: string, part: string) => SystemValue): FunctionDefinition {
+  return textFunction(name, [1, 1], (text, [part], { run }) =>
+    withText(name, part, (found) => {
+      spendSeeking(run, text, found)
+      return seek(text, found)
+    }),
+  )
+}
+
+/** Counts the search for a text in another: engines compare at each place, at worst all characters, of which 1,024 take as long as one step. */
+function spendSeeking(run: Run, text: string, part: string): void {
+  spendReading(run, text.length)
+  spend(run, Math.floor((text.length * part.length) / 1024))
+}
+
+/** Counts the steps of an automaton, of which 16 take as long as one of an expression. */
+function spendMatching(run: Run): SpendSteps {
+  let rest = 0
+  return (steps) => {
+    rest += steps
+    if (rest < 16) return
+    spend(run, Math.floor(rest / 16))
+    rest %= 16
+  }
 }
 
 function withText<T>(name: string, argument: Items | undefined, apply: (text: string) => T): T | undefined {
@@ -59,14 +90,14 @@ function substring(text: string, startItems: Items | undefined, lengthItems: Ite
   return length === undefined ? text.slice(start) : text.slice(start, start + Math.max(0, length))
 }
 
-function matching({ input, args: [pattern] }: Call, test: (regex: LinearRegex, text: string) => boolean): Code {
+function matching({ input, args: [pattern] }: Call, test: (regex: LinearRegex, text: string, spend: SpendSteps) => boolean): Code {
   const regexOf = patternOf(pattern)
   return codeOfTruth((scope) => {
     const text = textArgument('matches', input.items(scope))
     const regex = regexOf(scope)
     if (text === undefined || regex === undefined) return undefined
-    spend(scope.run, costOf(regex, text))
-    return test(regex, text)
+    spendReading(scope.run, 4 * text.length)
+    return test(regex, text, spendMatching(scope.run))
   })
 }
 
@@ -77,8 +108,10 @@ function replaceMatches({ input, args: [pattern, substitution] }: Call): Code {
     const regex = regexOf(scope)
     const by = textArgument('replaceMatches', substitution?.items(scope))
     if (text === undefined || regex === undefined || by === undefined) return NOTHING
-    spend(scope.run, costOf(regex, text) + ((text.length * (by.length + 1)) >> 3))
-    return [regex.pattern === '' ? text : replaceAll(regex, text, by)]
+    if (regex.pattern === '') return [text]
+    const replaced = replaceAll(regex, text, by, spendMatching(scope.run))
+    spendWriting(scope.run, replaced.length)
+    return [replaced]
   })
 }
 
@@ -91,7 +124,10 @@ function patternOf(argument: Code | undefined): (scope: Scope) => LinearRegex | 
   return (scope) => {
     const text = textArgument('matches', argument?.items(scope))
     if (text === undefined) return undefined
-    if (last?.text !== text) last = { text, regex: compileRegex(text, { dotAll: true }) }
+    if (last?.text !== text) {
+      last = { text, regex: compileRegex(text, { dotAll: true }) }
+      spend(scope.run, text.length + last.regex.states)
+    }
     return last.regex
   }
 }
@@ -131,7 +167,8 @@ export const ENCODING_FUNCTIONS: readonly FunctionDefinition[] = [
 ]
 
 function coding(name: string, formats: ReadonlyMap<string, (text: string) => string | undefined>): FunctionDefinition {
-  return textFunction(name, [1, 1], (text, [format]) => {
+  return textFunction(name, [1, 1], (text, [format], { run }) => {
+    spendWriting(run, text.length)
     const wanted = textArgument(name, format)
     if (wanted === undefined) return undefined
     const apply = formats.get(wanted)
