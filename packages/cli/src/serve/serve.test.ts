@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { request, type IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -59,6 +60,37 @@ test('a search for definitions that are not there has no entries: clients take t
   await server.close()
   expect(bundle).toMatchObject({ total: 0 })
   expect(bundle).not.toHaveProperty('entry')
+})
+
+test('an open server answers to this machine, not to pages of others', async () => {
+  const io = { out: () => {}, err: () => {}, stdin: async () => '' }
+  const server = await serve({ host: '127.0.0.1', port: 0, storage: 'memory', load: [], open: true, cors: ['https://app.example'] }, io)
+  onTestFinished(server.close)
+  const { host, port } = new URL(server.url)
+  const statusOf = async (method: string, headers: Record<string, string>): Promise<number | undefined> => {
+    const sent = request(`${server.url}/fhir/R4/Patient${method === 'POST' ? '/_search' : ''}`, { method, headers })
+    sent.end()
+    const [answer]: IncomingMessage[] = await once(sent, 'response')
+    answer?.resume()
+    return answer?.statusCode
+  }
+  const hosts = [
+    host,
+    `localhost:${port}`,
+    `app.localhost:${port}`,
+    `[::1]:${port}`,
+    'evil.example',
+    `127.0.0.1.evil.example:${port}`,
+    'a b',
+  ]
+  const named = await Promise.all(hosts.map((name) => statusOf('GET', { host: name })))
+  expect(named).toEqual([200, 200, 200, 200, 403, 403, 403])
+  const form = { host, 'content-type': 'application/x-www-form-urlencoded' }
+  const origins = [server.url, 'https://app.example', 'https://evil.example', 'null']
+  const sent = await Promise.all(origins.map((origin) => statusOf('POST', { ...form, origin })))
+  expect([...sent, await statusOf('POST', form), await statusOf('GET', { origin: 'https://evil.example' })]).toEqual([
+    200, 200, 403, 403, 200, 200,
+  ])
 })
 
 /** Starts the built server in a folder, and returns the URL of a patient at it. */

@@ -60,7 +60,7 @@ export async function serve(options: ServeOptions, io: Io): Promise<RunningServe
       )
     const service = await openService(options, url, io)
     server.removeAllListeners('request')
-    server.on('request', service.listener)
+    server.on('request', options.open === true ? forThisMachine(service.listener, options, url) : service.listener)
     return { url, engine: service.engine, close: () => stopServer(server, service) }
   } catch (error) {
     server.close()
@@ -75,6 +75,50 @@ function checkDoors({ host, open = false, devToken, cors = [], corsCredentials =
     throw new OperationError('parameter-value', '--cors-credentials needs --cors with origins by name, not *.')
   if ((open || devToken !== undefined) && !LOOPBACK.has(host))
     throw new OperationError('parameter-value', `--no-auth and --dev-token are allowed on loopback interfaces only, not on ${host}.`)
+}
+
+/**
+ * Refuses what the browser of whoever runs an open server sends for pages of others: by a name of theirs that leads here (DNS rebinding), or as a request
+ * that browsers send to other origins without asking, such as a form.
+ */
+function forThisMachine(listener: NodeListener, { baseUrl = '', cors = [] }: ServeOptions, url: string): NodeListener {
+  const origins = new Set([url, baseUrl].flatMap((one) => URL.parse(one)?.origin ?? []))
+  const names = new Set([...origins].map((origin) => new URL(origin).hostname))
+  const isNamed = (host: string): boolean => {
+    const { hostname = '' } = URL.parse(`http://${host}`) ?? {}
+    return names.has(hostname) || /^(?:(?:.+\.)?localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)
+  }
+  const isOwn = (origin: string, host: string): boolean =>
+    cors.includes('*') || cors.includes(origin) || origins.has(origin) || origin === `http://${host}`
+  return (message, response) => {
+    const { host, origin } = message.headers
+    const isRead = ['GET', 'HEAD', 'OPTIONS'].includes(message.method ?? '')
+    const isForeign = (host !== undefined && !isNamed(host)) || (!isRead && origin !== undefined && !isOwn(origin, host ?? ''))
+    return isForeign ? refuseForeign(message, response) : listener(message, response)
+  }
+}
+
+const REFUSAL = JSON.stringify({
+  resourceType: 'OperationOutcome',
+  issue: [
+    {
+      severity: 'error',
+      code: 'forbidden',
+      details: { text: 'A server without authentication answers only to this machine: see --base-url and --cors.' },
+    },
+  ],
+})
+
+function refuseForeign(message: IncomingMessage, response: ServerResponse): void {
+  response.writeHead(403, {
+    'X-Content-Type-Options': 'nosniff',
+    'Cache-Control': 'no-store',
+    'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+    'Referrer-Policy': 'no-referrer',
+    'Content-Type': 'application/fhir+json; charset=utf-8',
+    Connection: 'close',
+  })
+  response.end(message.method === 'HEAD' ? undefined : REFUSAL)
 }
 
 async function listening(server: Server, { host, port }: ServeOptions): Promise<string> {
