@@ -206,6 +206,15 @@ describe('a group with criteria in CQL and criteria that are searches', () => {
       'Measure.supplementalData[0]',
     ],
     [
+      'with supplemental data beside a group of searches',
+      measure(subjects, {
+        group: [{ population: [search('initial-population', 'Patient')] }, { population: [inCql('initial-population', 'Everybody')] }],
+        supplementalData: [{ usage: [{ coding: [{ code: 'supplemental-data' }] }], ...criteria('Gender') }],
+      }),
+      'not-supported',
+      'Measure.supplementalData[0]',
+    ],
+    [
       'in an unknown language',
       measure({ population: [inCql('initial-population', 'Everybody', criteria('x', 'text/x'))] }),
       'not-supported',

@@ -63,15 +63,18 @@ export function checkManifest(manifest: JsonObject | undefined, counted: readonl
   })
 }
 
-/** Checks that the groups' languages evaluate supplemental data, if there is any. */
+/** Checks that the languages of all groups evaluate supplemental data, if there is any: it is that of the initial populations of all groups. */
 function checkSupplements([first]: readonly Supplement[], languages: readonly (CriteriaLanguage | undefined)[]): void {
   const used = languages.filter((language) => language !== undefined)
   if (first === undefined || used.length === 0) return
+  const searched = used.filter(({ supplements }) => supplements !== true)
   const reason = used.some(isMixed)
     ? 'with a group whose criteria are in several languages'
-    : used.some(({ supplements }) => supplements === true)
-      ? undefined
-      : 'whose criteria are all FHIR searches'
+    : searched.length === used.length
+      ? 'whose criteria are all FHIR searches'
+      : searched.length > 0
+        ? 'with a group whose criteria are FHIR searches'
+        : undefined
   if (reason === undefined) return
   throw new OperationError('not-supported', `${first.place} is not supported in a Measure ${reason}.`, { expression: [first.path] })
 }
