@@ -217,6 +217,23 @@ describe('a Binary', () => {
     expect(await evaluated(['system/*.rs'])).toBe(200)
   })
 
+  it('is not found by what refers to it, but for those who may read whatever it may belong to', async () => {
+    const item = { resourceType: 'List', id: 'l', status: 'current', mode: 'working', entry: [{ item: { reference: 'Binary/secret' } }] }
+    await ask('/List/l', { method: 'PUT', body: JSON.stringify(item) })
+    const found = async (path: string, ...scopes: string[]): Promise<unknown> => {
+      const { token } = await running.sessions.create({ user: USER, scopes })
+      const { status, json } = await ask(path, {}, token)
+      return status === 200 ? at(json, 'total') : status
+    }
+    for (const path of ['/List?item:Binary._id=secret', '/Binary?_has:List:item:item:Binary._id=secret'])
+      expect([await found(path, 'system/Binary.rs', 'system/List.rs'), await found(path, 'system/*.rs')]).toEqual([
+        403,
+        path.startsWith('/List') ? 1 : undefined,
+      ])
+    const { token } = await running.sessions.create({ user: USER, scopes: ['system/Binary.rs', 'system/List.cruds'] })
+    expect((await ask('/List?item:Binary._id=secret', { method: 'DELETE' }, token)).status).toBe(403)
+  })
+
   it('is only for those whose part of the type has what it belongs to', async () => {
     for (const [id, gender] of Object.entries({ ada: 'female', bob: 'male' })) {
       await ask(`/Patient/${id}`, { method: 'PUT', body: JSON.stringify({ resourceType: 'Patient', id, gender }) })

@@ -328,6 +328,8 @@ describe('stored bots', () => {
     expect(statuses).toEqual([404, 404, 404, 204, 403, 201])
     const found = await run('/Bot?_summary=false', { token })
     expect((at(found.json, 'entry') as unknown[]).map((entry) => at(entry, 'resource', 'project'))).toEqual(['p4'])
+    const chained = '/List?item:Bot.identifier=urn:x|theirs'
+    expect([(await run(chained, { token })).status, (await run(chained)).status]).toEqual([403, 200])
     expect((await run('/Bot/theirs')).status).toBe(200)
   })
 })

@@ -40,16 +40,17 @@ export interface ParsedSeveral extends Omit<ParsedSearch, 'query'> {
  * them. Contained resources count as part of their container.
  */
 export function searchTypesOf({ type, where }: Pick<SearchQuery, 'type' | 'where'>): ReadonlySet<string> {
-  return new Set([...(isContainedType(type) ? [] : [type]), ...typesIn(where)])
+  return new Set([...(isContainedType(type) ? [] : [type]), ...chainedTypes(where)])
 }
 
-function typesIn(condition: Condition): readonly string[] {
+/** Returns the resource types that a condition reaches by references. */
+export function chainedTypes(condition: Condition): readonly string[] {
   switch (condition.kind) {
     case 'and':
     case 'or':
-      return condition.conditions.flatMap(typesIn)
+      return condition.conditions.flatMap(chainedTypes)
     case 'not':
-      return typesIn(condition.condition)
+      return chainedTypes(condition.condition)
     case 'refersTo':
     case 'referredBy':
       return [...searchTypesOf(condition.query)]

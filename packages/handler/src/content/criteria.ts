@@ -1,12 +1,11 @@
 import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
 import { parseSearch } from 'fhir-ops/search'
-import { type SearchPair, searchTypesOf } from 'fhir-ops/internal/search'
+import type { SearchPair } from 'fhir-ops/internal/search'
 import { allMatches, type Condition, type SearchQuery, type StoredResource } from 'fhir-ops/storage'
-import { authorize } from '../auth/caller.js'
 import type { Exchange } from '../exchange.js'
 import { FHIR_PATH, type Service } from '../service.js'
-import { inReach, isShown } from './reach.js'
+import { authorizeQuery, inReach, isShown } from './reach.js'
 import { searchOptions } from './search/search-request.js'
 
 /** The criteria of a conditional request. */
@@ -80,7 +79,7 @@ async function lookUp(service: Service, { ctx, caller }: Asking, { type, pairs, 
   if (asked.parameters?.length !== pairs.length)
     throw new OperationError('search-unsupported', 'Criteria cannot contain parameters that shape a result.')
   if (pairs.length === 0) throw new OperationError('parameter-required', `A request without an id needs criteria that name the ${type}.`)
-  for (const searched of searchTypesOf(asked)) authorize(caller, { action: 'search', type: searched })
+  authorizeQuery(caller, asked)
   const query = inReach(asked, caller)
   const found: StoredResource[] = []
   const hidden: string[] = []

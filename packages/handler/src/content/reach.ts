@@ -2,10 +2,11 @@ import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import { createPace, type Pace } from 'fhir-ops/internal/context'
 import { objectAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
+import { chainedTypes, searchTypesOf } from 'fhir-ops/internal/search'
 import { containerOfPlace, resourceTypes, type ResourceVersion } from 'fhir-ops/internal/storage'
 import { after, type Awaitable } from 'fhir-ops/internal/work'
 import { isResourceId, isResourceType, type Condition, type SearchQuery, type StoredResource } from 'fhir-ops/storage'
-import { notFound, type Caller } from '../auth/caller.js'
+import { authorize, notFound, type Caller } from '../auth/caller.js'
 import type { Exchange } from '../exchange.js'
 
 /** The caller, and the storage as the caller sees it, which is used for lookups. */
@@ -43,7 +44,18 @@ function readsEverything(caller: Caller): boolean {
 }
 
 /**
- * Checked before an engine searches through all resources of a type, because engines also see Binaries that belong to resources the caller may not read.
+ * Checks the right to a search. Its matches are checked one by one, but not the resources by which a chain finds them.
+ *
+ * @throws {OperationError} `forbidden` unless the caller may search every type involved, and look through those in chains.
+ */
+export function authorizeQuery(caller: Caller, query: Pick<SearchQuery, 'type' | 'where'>): void {
+  for (const type of searchTypesOf(query)) authorize(caller, { action: 'search', type })
+  for (const type of chainedTypes(query.where)) checkLookedThrough(caller, type)
+}
+
+/**
+ * Checked before an engine searches through all resources of a type, because engines also see Binaries that belong to resources the caller may not read, and the
+ * bots of all projects.
  *
  * @throws {OperationError} `forbidden`
  */
@@ -53,6 +65,8 @@ export function checkLookedThrough(caller: Caller, type: string): void {
       'forbidden',
       'The access token does not allow looking through Binaries: they may belong to what it does not allow to read.',
     )
+  if (type === 'Bot' && caller.principal?.project !== undefined)
+    throw new OperationError('forbidden', 'The access token does not allow looking through the bots of other projects.')
 }
 
 /** Returns the address in a reference, on any server and with any version; `undefined` if it has none. */

@@ -28,7 +28,7 @@ import { checkLength } from '../http/body.js'
 import { parseQuery } from '../http/target.js'
 import { strictWithin, type HandlerLimits } from '../limits.js'
 import { checkValid } from '../content/check-valid.js'
-import { checkReach, isReached, pageBytes, shownPage, showsTo, type Part } from '../content/reach.js'
+import { authorizeQuery, checkReach, isReached, pageBytes, shownPage, showsTo, type Part } from '../content/reach.js'
 import { searchOptions } from '../content/search/search-request.js'
 
 /** Routes of `Bot/$execute`; none if the service has no bots. */
@@ -147,10 +147,8 @@ async function search(service: Service, { ctx, caller }: Exchange, query: string
   const mark = query.includes('?') ? query.indexOf('?') : query.length
   const [type, parameters] = [query.slice(0, mark), query.slice(mark + 1)]
   const { query: parsed, countOnly } = await parseSearch(type, parseQuery(parameters, service.limits), options)
-  for (const searched of searchTypesOf(parsed)) {
-    checkType(searched)
-    authorize(caller, { action: 'search', type: searched })
-  }
+  for (const searched of searchTypesOf(parsed)) checkType(searched)
+  authorizeQuery(caller, parsed)
   if (countOnly) return []
   const limit = Math.min(parsed.limit ?? MAX_FOUND, MAX_FOUND)
   const pageOf = (part: Part): Promise<SearchPage> => ctx.storage.search({ ...parsed, ...part })

@@ -1,8 +1,9 @@
 import { createPace } from 'fhir-ops/internal/context'
-import { callersSearch, searchTypesOf, type ParsedSeveral, type SearchPair } from 'fhir-ops/internal/search'
+import { callersSearch, type ParsedSeveral, type SearchPair } from 'fhir-ops/internal/search'
 import type { SearchOptions } from 'fhir-ops/search'
 import { OperationError } from 'fhir-ops/errors'
 import { authorize } from '../../auth/caller.js'
+import { authorizeQuery } from '../reach.js'
 import { parseForm } from '../../http/target.js'
 import type { Exchange } from '../../exchange.js'
 import { FHIR_PATH, type Service } from '../../service.js'
@@ -33,8 +34,9 @@ export function searchOptions({ baseUrl }: Service, { ctx }: Pick<Exchange, 'ctx
   return { base: `${baseUrl}${FHIR_PATH}`, ...options }
 }
 
-/** @throws {OperationError} `forbidden` unless the caller may search every type involved. */
+/** @throws {OperationError} as `authorizeQuery`, for included types too. */
 export function authorizeSearch({ caller }: Pick<Exchange, 'caller'>, { queries, includes = [] }: ParsedSeveral): void {
-  const referring = includes.filter(({ direction }) => direction === 'revinclude').map(({ source }) => source)
-  for (const type of [...queries.flatMap((query) => [...searchTypesOf(query)]), ...referring]) authorize(caller, { action: 'search', type })
+  for (const query of queries) authorizeQuery(caller, query)
+  const referring = includes.filter(({ direction }) => direction === 'revinclude')
+  for (const { source } of referring) authorize(caller, { action: 'search', type: source })
 }
