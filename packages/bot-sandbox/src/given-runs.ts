@@ -1,7 +1,6 @@
-import { hasBegun, offerRun, takeRunBack, type Ticket } from './claims.js'
+import { hasBegun, offerRun, takeRunBack, type LogLine, type Outcome, type RunMessage, type Ticket } from './protocol.js'
 import { OperationError } from 'fhir-ops/errors'
 import type { BotTask } from 'fhir-ops/internal/execute'
-import type { LogLine, Outcome, RunMessage } from './protocol.js'
 
 /** How a run ended. */
 export interface Ended {

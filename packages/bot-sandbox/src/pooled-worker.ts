@@ -4,15 +4,18 @@ import { isObject } from 'fhir-ops/internal/json'
 import type { BotCapabilities, BotTask } from 'fhir-ops/internal/execute'
 import { MessageChannel, receiveMessageOnPort, Worker, type MessagePort } from 'node:worker_threads'
 import { aborted, type BotRun, givenRuns, MOST_RUNS, type Given, type Workload } from './given-runs.js'
-import { computedMs, sharedClaims, takeRunBack, announceSent } from './claims.js'
 import {
+  announceSent,
+  codeSender,
+  computedMs,
+  sharedClaims,
+  takeRunBack,
   type CallMessage,
   type Failure,
   type FromWorker,
   type ReplyMessage,
   type RunMessage,
   type ToWorker,
-  codeSender,
 } from './protocol.js'
 import { timedOut } from './run-state.js'
 

@@ -1,8 +1,18 @@
 import { readFile } from 'node:fs/promises'
 import { constants, getPriority, platform, setPriority } from 'node:os'
 import { MessagePort, workerData, receiveMessageOnPort } from 'node:worker_threads'
-import { type FromWorker, type RunMessage, type ReplyMessage, type ToWorker, codeReceiver } from './protocol.js'
-import { claimRun, sentCount, sleepUntilSent, tellBegun, tellComputed } from './claims.js'
+import {
+  claimRun,
+  codeReceiver,
+  sentCount,
+  sleepUntilSent,
+  tellBegun,
+  tellComputed,
+  type FromWorker,
+  type ReplyMessage,
+  type RunMessage,
+  type ToWorker,
+} from './protocol.js'
 import { createRealm, type Realm } from './realm.js'
 import { runCode } from './run-code.js'
 

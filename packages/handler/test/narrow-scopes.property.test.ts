@@ -5,8 +5,7 @@ import type { Storage } from 'fhir-ops/storage'
 import { r4 } from '@fhir-ops/r4'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { callerOf, type Caller } from '../src/auth/caller.js'
-import { parseScope } from '../src/auth/scopes.js'
+import { callerOf, parseScope, type Caller } from '../src/auth/caller.js'
 import { narrowedStorage } from '../src/content/narrowed-storage.js'
 
 const release = r4()

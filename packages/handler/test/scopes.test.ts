@@ -4,9 +4,8 @@ import { searchParameters } from 'fhir-ops/search'
 import { r4SearchParameters, r4TypeModel } from '@fhir-ops/r4'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { callerOf, type Decision, type PolicyQuestion } from '../src/auth/caller.js'
+import { callerOf, covers, isFhirScope, parseScope, type Decision, type PolicyQuestion } from '../src/auth/caller.js'
 import type { Action } from 'fhir-ops/operation'
-import { covers, isFhirScope, parseScope } from '../src/auth/scopes.js'
 import { at, fhirHeaders, send, startServer, type Reply } from './running-server.js'
 
 const ACTIONS: readonly Action[] = ['create', 'read', 'update', 'delete', 'search']

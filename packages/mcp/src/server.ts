@@ -23,7 +23,8 @@ import { objectAt, objectsAt, stringAt, writeInPieces, type JsonObject } from 'f
 import { didYouMean, nearest, TYPE_URL } from 'fhir-ops/internal/text'
 import { jsonSchema } from 'fhir-ops/schema'
 import manifest from '../package.json' with { type: 'json' }
-import { fhirCaller, FhirRefusal, type FhirCaller, type FhirCallerOptions, type Tool, type ToolContext } from './tool.js'
+import { fhirCaller, FhirRefusal, type FhirCaller, type FhirCallerOptions } from './fhir-caller.js'
+import type { Tool, ToolContext } from './tool.js'
 import { PROMPTS } from './prompts.js'
 import { RESOURCE_TOOLS } from './resource-tools.js'
 import { TERMINOLOGY_TOOLS } from './terminology-tools.js'

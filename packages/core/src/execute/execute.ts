@@ -16,7 +16,8 @@ import {
 } from './bot-function.js'
 import { checkBotInput, checkBotOutput } from './bot-schemas.js'
 import { type Bots, BOT_ADDRESS, findBot, type BotAddress, type FoundBot } from './bots.js'
-import { BOT_CONTENT_TYPES, isLongInput, unwritableInput } from './content-types.js'
+import { BOT_CONTENT_TYPES } from './content-types.js'
+import { isLongInput, unwritableInput } from './input.js'
 
 /** The context of an execution: that of every operation, and the bots. */
 export interface ExecuteContext extends OperationContext {

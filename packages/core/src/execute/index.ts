@@ -26,15 +26,6 @@ export {
   type BotRuntime,
   type BotTask,
 } from './bot-function.js'
-export {
-  readBotInput,
-  readBotQuery,
-  QUERY_CONTENT_TYPE,
-  unwritableInput,
-  type BotInput,
-  type BotQuery,
-  BOT_CONTENT_TYPES,
-  type BotContentType,
-  type ParseJson,
-} from './content-types.js'
+export { readBotInput, readBotQuery, QUERY_CONTENT_TYPE, unwritableInput, type BotInput, type BotQuery } from './input.js'
+export { BOT_CONTENT_TYPES, type BotContentType, type ParseJson } from './content-types.js'
 export { checkBotSchemas } from './bot-schemas.js'

@@ -1,9 +1,12 @@
-import { OperationError } from 'fhir-ops/errors'
-import type { Principal } from 'fhir-ops/sessions'
-import type { Condition } from 'fhir-ops/storage'
-import type { Action } from 'fhir-ops/operation'
+import type { OperationContext } from 'fhir-ops/context'
+import { ERRORS, OperationError } from 'fhir-ops/errors'
+import { compartmentMembers, leadsTo } from 'fhir-ops/internal/context'
 import { after, type Awaitable } from 'fhir-ops/internal/work'
-import { rightOf, covers, isFhirScope, isNarrow, type Right, type ScopeReading, type ScopeGrant } from './scopes.js'
+import type { Action } from 'fhir-ops/operation'
+import { parseSearch } from 'fhir-ops/search'
+import type { Principal } from 'fhir-ops/sessions'
+import { isResourceType, type Condition } from 'fhir-ops/storage'
+import { parseQuery } from '../http/target.js'
 
 /** `hide` answers as if the resource did not exist. */
 export type Decision = 'allow' | 'deny' | 'hide'
@@ -52,7 +55,7 @@ export const OPEN_CALLER: Caller = {
 export function callerOf(principal: Principal, { defaultPolicy, policy }: AccessPolicy, reading: ScopeReading): Awaitable<Caller> {
   const scoped = principal.scopes.some(isFhirScope)
   const grants = principal.scopes.flatMap((scope) => reading.parse(scope) ?? [])
-  const open: readonly Right[] = !scoped && defaultPolicy === 'allow-authenticated' ? [EVERYTHING] : grants
+  const open: readonly Right[] = !scoped && defaultPolicy === 'allow-authenticated' ? [ALL_RIGHTS] : grants
   return after(grants.some(isNarrow) ? narrowedRights(principal, grants, reading) : open, (rights) => callerWith(rights, principal, policy))
 }
 
@@ -79,7 +82,7 @@ async function narrowedRights(principal: Principal, grants: readonly ScopeGrant[
   return rights.filter((right) => right !== undefined)
 }
 
-const EVERYTHING: Right = { type: '*', actions: new Set<Action>(['create', 'read', 'update', 'delete', 'search']) }
+const ALL_RIGHTS: Right = { type: '*', actions: new Set<Action>(['create', 'read', 'update', 'delete', 'search']) }
 
 /** An action on resources of a type for which a caller needs a right. */
 export interface AccessRequest {
@@ -133,3 +136,159 @@ function forbiddenInPart({ action, type }: AccessRequest): OperationError {
 export function notFound(type: string, id: string): OperationError {
   return new OperationError('not-found', `There is no ${type}/${id}.`)
 }
+
+/** A SMART scope that grants something. */
+export interface ScopeGrant {
+  /** `patient` grants only resources in the compartment of the token's patient. */
+  readonly level: 'patient' | 'user' | 'system'
+  /** A resource type, or `*` for all types, except for writing Bots. */
+  readonly type: string
+  readonly actions: ReadonlySet<Action>
+  /** Search parameters, as in a URL; only resources that match are granted. */
+  readonly query?: string
+}
+
+const LETTERS: readonly (readonly [string, Action])[] = [
+  ['c', 'create'],
+  ['r', 'read'],
+  ['u', 'update'],
+  ['d', 'delete'],
+  ['s', 'search'],
+]
+
+/** The words of SMART version 1, as letters of version 2. */
+const VERSION_1: ReadonlyMap<string, string> = new Map([
+  ['read', 'rs'],
+  ['write', 'cud'],
+  ['*', 'cruds'],
+])
+
+const SCOPE = /^(patient|user|system)\/([A-Za-z]+|\*)\.(read|write|\*|c?r?u?d?s?)(?:\?([\x21-\x7e]+))?$/
+
+/** Number of scopes whose grants are cached; all tokens of a service together use few scopes. */
+const MAX_KEPT = 1_000
+
+/** Creates a parser of scopes that caches its results. */
+export function scopeParser(): (scope: string) => ScopeGrant | undefined {
+  const known = new Map<string, ScopeGrant | undefined>()
+  return (scope) => {
+    if (known.has(scope)) return known.get(scope)
+    const grant = parseScope(scope)
+    if (known.size >= MAX_KEPT) known.clear()
+    known.set(scope, grant)
+    return grant
+  }
+}
+
+/**
+ * Parses the grant of a scope. Unknown, misordered and malformed scopes grant nothing; neither does a query on all types.
+ *
+ * @see https://hl7.org/fhir/smart-app-launch/scopes-and-launch-context.html
+ */
+export function parseScope(scope: string): ScopeGrant | undefined {
+  const [, level, type = '', permissions = '', query] = SCOPE.exec(scope) ?? []
+  const isType = type === '*' ? query === undefined : isResourceType(type)
+  if (!isLevel(level) || permissions === '' || !isType) return undefined
+  const letters = VERSION_1.get(permissions) ?? permissions
+  const actions = new Set(LETTERS.filter(([letter]) => letters.includes(letter)).map(([, action]) => action))
+  return { level, type, actions, ...(query !== undefined && { query }) }
+}
+
+function isLevel(text: string | undefined): text is ScopeGrant['level'] {
+  return text === 'patient' || text === 'user' || text === 'system'
+}
+
+/** True if a scope grants only part of a type's resources. */
+function isNarrow({ level, query }: ScopeGrant): boolean {
+  return level === 'patient' || query !== undefined
+}
+
+/** True for a scope in the form of a FHIR resource scope, whether or not it grants anything. */
+export function isFhirScope(scope: string): boolean {
+  return /^(patient|user|system)\//.test(scope)
+}
+
+/** True if the grant covers the action and the type. Writing Bots must be granted by name, because it is a way to run code. */
+export function covers(grant: Pick<ScopeGrant, 'type' | 'actions'>, action: Action, type: string): boolean {
+  const byName = type === 'Bot' && action !== 'read' && action !== 'search'
+  return grant.actions.has(action) && (grant.type === type || (grant.type === '*' && !byName))
+}
+
+/** What a scope grants to a particular caller. */
+interface Right extends Pick<ScopeGrant, 'type' | 'actions'> {
+  /** Condition on the resources of a type; if it returns `undefined`, none is granted. If absent, all resources are granted. */
+  readonly within?: Within
+}
+
+type Within = (type: string) => Condition | undefined
+
+/** What is needed to resolve scopes. */
+export interface ScopeReading {
+  /** `parseScope`, with a cache. */
+  readonly parse: (scope: string) => ScopeGrant | undefined
+  readonly ctx: OperationContext
+  /** Address of the FHIR base: absolute references in scopes that begin with it are treated as local. */
+  readonly base: string
+  readonly maxParameters: number
+}
+
+/**
+ * Resolves a scope to a right of the caller: `patient/` within the compartment of the token's patient, a query within what it finds.
+ *
+ * @returns `undefined` (nothing is granted) if the patient is unknown or the query is not understood.
+ */
+async function rightOf(reading: ScopeReading, { patient }: Principal, grant: ScopeGrant): Promise<Right | undefined> {
+  const { level, type, actions, query } = grant
+  const found = query === undefined ? ANY_RESOURCE : await foundBy(reading, type, query)
+  const reached = level === 'patient' ? await compartmentOf(reading.ctx, patient) : ANY_RESOURCE
+  if (found === undefined || reached === undefined) return undefined
+  return found === ANY_RESOURCE && reached === ANY_RESOURCE ? { type, actions } : { type, actions, within: both(reached, found) }
+}
+
+/** Resources in the compartment of a patient, and the patient. */
+async function compartmentOf(ctx: OperationContext, id: string | undefined): Promise<Within | undefined> {
+  const members = id === undefined ? undefined : await compartmentMembers(ctx, 'Patient')
+  if (id === undefined || members === undefined) return undefined
+  return (type) => {
+    const params = [...(type === 'Patient' ? ['{def}'] : []), ...(members.get(type) ?? [])]
+    return params.length === 0 ? undefined : leadsTo(params, { type: 'Patient', id })
+  }
+}
+
+/** Resources that match a query, provided that it depends on the resource alone and contains only criteria. */
+async function foundBy({ ctx, base, maxParameters }: ScopeReading, type: string, text: string): Promise<Within | undefined> {
+  if (ctx.search === undefined) return undefined
+  try {
+    const pairs = parseQuery(text, { queryParameters: maxParameters })
+    const { query } = await parseSearch(type, pairs, { base, ...ctx.search })
+    const isPlain = pairs.length > 0 && query.parameters?.length === pairs.length && !looksFurther(query.where)
+    return isPlain ? () => query.where : undefined
+  } catch (error) {
+    if (error instanceof OperationError && ERRORS[error.code].status < 500) return undefined
+    throw error
+  }
+}
+
+/** True if a condition depends on other resources as well: it could not be decided for a resource that is yet to be stored. */
+function looksFurther(condition: Condition): boolean {
+  switch (condition.kind) {
+    case 'and':
+    case 'or':
+      return condition.conditions.some(looksFurther)
+    case 'not':
+      return looksFurther(condition.condition)
+    default:
+      return condition.kind === 'refersTo' || condition.kind === 'referredBy'
+  }
+}
+
+function both(a: Within, b: Within): Within {
+  return (type) => {
+    const conditions = [a(type), b(type)]
+    return conditions.includes(undefined)
+      ? undefined
+      : { kind: 'and', conditions: conditions.filter((condition) => condition !== undefined) }
+  }
+}
+
+const ANY_RESOURCE: Within = () => ({ kind: 'and', conditions: [] })

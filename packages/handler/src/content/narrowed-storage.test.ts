@@ -4,8 +4,7 @@ import { memoryStorage } from 'fhir-ops/memory'
 import { putResource, scanResources, type Storage } from 'fhir-ops/storage'
 import { r4 } from '@fhir-ops/r4'
 import { expect, it, vi } from 'vitest'
-import { callerOf } from '../auth/caller.js'
-import { parseScope } from '../auth/scopes.js'
+import { callerOf, parseScope } from '../auth/caller.js'
 import { narrowedStorage } from './narrowed-storage.js'
 
 const release = r4()

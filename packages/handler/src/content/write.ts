@@ -1,20 +1,25 @@
+import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
-import { quoted } from 'fhir-ops/internal/errors'
-import { stringAt, type JsonObject } from 'fhir-ops/internal/json'
+import { DEFAULT_BOT_LIMITS, type Bots } from 'fhir-ops/execute'
+import { checkpoint, createPace, paced, type Pace } from 'fhir-ops/internal/context'
+import { outcomeOk, quoted } from 'fhir-ops/internal/errors'
+import { checkBotSchemas, readBot } from 'fhir-ops/internal/execute'
+import { measureJson, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import { checkVersion, puttingResource } from 'fhir-ops/internal/storage'
-import type { Condition, DeleteEntry } from 'fhir-ops/storage'
-import { authorize, notFound } from '../auth/caller.js'
-import { parseQuery } from '../http/target.js'
+import { onDemand } from 'fhir-ops/internal/work'
+import { storedResource, type Condition, type DeleteEntry, type StoredResource, type WriteEntry, type WriteResult } from 'fhir-ops/storage'
+import { authorize, notFound, type Caller } from '../auth/caller.js'
 import { param, type Exchange, type WritePlan } from '../exchange.js'
-import type { Service } from '../service.js'
-import { checkBot, checkValid } from './check-valid.js'
+import { emptyAnswer, fhirAnswer, fhirText, type Answer } from '../http/answer.js'
+import { returnPreference } from '../http/negotiation.js'
+import { parseQuery } from '../http/target.js'
+import { FHIR_PATH, type Service } from '../service.js'
 import { criteriaText, matchesOf, onlyMatchWithCondition, type Criteria } from './criteria.js'
 import { checkNoDefinition } from './definitions.js'
-import { checkReach, isInReach } from './reach.js'
+import { checkReach, isInReach, withoutResource } from './reach.js'
+import { isModifiedSince, namesVersion, versionHeaders } from './read.js'
 import { PROTOCOL } from './search/search-request.js'
 import { SHAPING } from './search/subset.js'
-import { isModifiedSince, namesVersion } from './read.js'
-import { withoutResource } from './hidden-resources.js'
 
 /**
  * Plans to store a resource under a new id; with `If-None-Exist`, only if no resource meets the criteria.
@@ -241,4 +246,135 @@ function givenId(exchange: Exchange): string | undefined {
 
 function resourceOf({ body }: Exchange): JsonObject {
   return body?.json ?? {}
+}
+
+const validation = onDemand(() => import('fhir-ops/internal/validate'))
+
+/** A resource before it is stored. */
+interface ToStore {
+  readonly type: string
+  /** JSON text; absent for a resource from a bot. */
+  readonly text?: string
+  /** The parsed resource. */
+  readonly resource: JsonObject
+}
+
+/**
+ * Refuses a resource with errors, if the service validates what it stores. Bots are not defined by R4 and have their own checks.
+ *
+ * @throws {OperationError} `validation-failed` with all errors that `$validate` finds.
+ */
+export async function checkValid({ validateWrites }: Service, ctx: OperationContext, { type, ...given }: ToStore): Promise<void> {
+  if (validateWrites === 'none' || type === 'Bot') return
+  const checks = validateWrites === 'full' ? 'all' : 'structure'
+  const { validate, issueOfFinding } = await validation()
+  const { valid, findings } = await validate(ctx, { resource: await sourceOf(ctx, given), checks })
+  if (valid) return
+  const issues = findings.filter(({ severity }) => severity === 'error' || severity === 'fatal').map(issueOfFinding)
+  throw new OperationError('validation-failed', `The ${type} is not valid, so it is not stored.`, { issues })
+}
+
+/** Returns the parsed resource, which saves reading the text again, unless it has numbers that JavaScript would write differently. */
+async function sourceOf(ctx: OperationContext, { text, resource }: Omit<ToStore, 'type'>): Promise<string | JsonObject> {
+  if (text === undefined) return resource
+  const { numbers } = await createPace(ctx).run(measureJson(text, { numbers: true }))
+  return numbers.size === 0 ? resource : text
+}
+
+/**
+ * Checks a Bot before it is stored: it is well-formed, does not use a runtime of the host, its source is not too long, its schemas are usable,
+ * and it belongs to the caller's project if the token names one.
+ *
+ * @throws {OperationError} `resource-invalid`, `too-costly`, `forbidden`, `definition-invalid`, `not-supported`
+ */
+function checkBot(resource: JsonObject, { principal }: Caller, bots: Bots | undefined): void {
+  const { sourceBytes } = bots?.limits ?? DEFAULT_BOT_LIMITS
+  const bot = readBot(resource)
+  if (new TextEncoder().encode(bot.code).length > sourceBytes) {
+    throw new OperationError('too-costly', `The source of a Bot must not be longer than ${sourceBytes} bytes.`, {
+      expression: ['Bot.code'],
+    })
+  }
+  if (principal?.project !== undefined && bot.project !== principal.project) {
+    throw new OperationError('forbidden', 'The Bot must belong to the project of the access token.', { expression: ['Bot.project'] })
+  }
+  if (bots !== undefined) checkBotSchemas(bot, bots)
+}
+
+/** Executes a planned write. @throws {OperationError} `version-conflict` */
+export async function executePlan(service: Service, exchange: Exchange, plan: WritePlan): Promise<Answer> {
+  const writes = await writesOf(plan, createPace(exchange.ctx))
+  checkpoint(exchange.ctx)
+  const results = writes.length === 0 ? [] : await exchange.ctx.storage.write(writes)
+  return answerToPlan(service, exchange, { plan, writes, results })
+}
+
+/** Maximum number of attempts of a write that conflicts with other writes. */
+const ATTEMPTS = 5
+
+/**
+ * Plans and writes a change, and tries again if others have changed the resource meanwhile.
+ *
+ * @throws {OperationError} `version-conflict` if every attempt conflicts.
+ */
+export async function retryingConflicts<T>(change: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await change()
+    } catch (error) {
+      if (attempt === ATTEMPTS || !(error instanceof OperationError) || error.code !== 'version-conflict') throw error
+    }
+  }
+}
+
+/** A plan that has been executed. */
+interface DoneWrite {
+  readonly plan: WritePlan
+  readonly writes: readonly WriteEntry[]
+  readonly results: readonly WriteResult[]
+}
+
+/** Makes the answer to a write. The answer to the deletion of a single resource includes the new version. */
+export async function answerToPlan(
+  service: Service,
+  exchange: Exchange,
+  { plan, writes: [first, ...others], results: [result] }: DoneWrite,
+): Promise<Answer> {
+  const { subset } = plan
+  if (plan.kind === 'found') return resourceAnswer(service, exchange, { stored: plan.stored, status: 200, subset })
+  if (first === undefined || first.op === 'delete') return deletionAnswer(exchange, others.length === 0 ? result : undefined)
+  if (result?.versionId === undefined) throw new TypeError('The storage gave no version for a put.')
+  const { type, id, text } = first
+  const stored = storedResource({ type, id, text, versionId: result.versionId, lastUpdated: result.lastUpdated })
+  return resourceAnswer(service, exchange, { stored, status: result.created ? 201 : 200, subset })
+}
+
+function deletionAnswer({ request }: Exchange, result: WriteResult | undefined): Answer {
+  const { versionId, lastUpdated } = result ?? {}
+  const headers = versionId === undefined || lastUpdated === undefined ? [] : versionHeaders({ versionId, lastUpdated })
+  return returnPreference(request) === 'OperationOutcome' ? fhirAnswer(200, outcomeOk(), headers) : emptyAnswer(204, headers)
+}
+
+interface Shown {
+  readonly stored: StoredResource
+  readonly status: 200 | 201
+  readonly subset: WritePlan['subset']
+}
+
+/** A patch returns the resource only to callers who may read it, because they sent only a part of it. */
+async function resourceAnswer(service: Service, { request, caller, ctx }: Exchange, { stored, status, subset }: Shown): Promise<Answer> {
+  const { type, id, versionId } = stored
+  const location = `${service.baseUrl}${FHIR_PATH}/${type}/${id}/_history/${versionId}`
+  const headers = [...versionHeaders(stored), ['Location', location] as const]
+  const preference = returnPreference(request)
+  if (preference === 'minimal' || (request.method === 'PATCH' && caller.decide('read', type, id) !== 'allow'))
+    return emptyAnswer(status, headers)
+  if (preference === 'OperationOutcome') return fhirAnswer(status, outcomeOk(), headers)
+  return fhirText(status, subset === undefined ? stored.text : await paced(ctx, subset(stored.text)), headers)
+}
+
+/** Returns the changes of a plan. @param text Text of the resource, if it differs from the one that was sent. */
+export async function writesOf(plan: WritePlan, pace: Pace, text?: string): Promise<readonly WriteEntry[]> {
+  if (plan.kind === 'put') return [await pace.run(plan.entry(text ?? plan.text))]
+  return plan.kind === 'delete' && plan.hidden !== true ? plan.entries : []
 }

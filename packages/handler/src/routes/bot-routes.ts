@@ -27,7 +27,7 @@ import type { Exchange, Method, Route } from '../exchange.js'
 import { checkLength } from '../http/body.js'
 import { parseQuery } from '../http/target.js'
 import { strictWithin, type HandlerLimits } from '../limits.js'
-import { checkValid } from '../content/check-valid.js'
+import { checkValid } from '../content/write.js'
 import { authorizeQuery, checkReach, isReached, pageBytes, shownPage, showsTo, type Part } from '../content/reach.js'
 import { searchOptions } from '../content/search/search-request.js'
 

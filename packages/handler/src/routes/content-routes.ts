@@ -3,7 +3,15 @@ import { authorize } from '../auth/caller.js'
 import { runBundle } from '../content/bundle/bundle.js'
 import type { EntryRunner } from '../content/bundle/bundle-entries.js'
 import { takeContent, readResource, readVersion } from '../content/read.js'
-import { executePlan, retryingConflicts } from '../content/execute-plan.js'
+import {
+  executePlan,
+  planConditionalDelete,
+  planConditionalUpdate,
+  planCreate,
+  planDelete,
+  planUpdate,
+  retryingConflicts,
+} from '../content/write.js'
 import { planConditionalPatch, planPatch } from '../content/patch/patch.js'
 import { type WritePlan, param, type Exchange, type Route } from '../exchange.js'
 import { checksCriteria } from '../content/criteria.js'
@@ -11,7 +19,6 @@ import { COMPARTMENT_TYPES } from 'fhir-ops/internal/context'
 import { historyOfInstance, historyOfSystem, historyOfType } from '../content/history.js'
 import { searchCompartment, searchType, searchEverything, searchWholeCompartment } from '../content/search/search.js'
 import { subsetAsAsked } from '../content/search/subset.js'
-import { planConditionalDelete, planConditionalUpdate, planCreate, planDelete, planUpdate } from '../content/write.js'
 import type { Answer } from '../http/answer.js'
 import { FHIR_PATH, type Service } from '../service.js'
 

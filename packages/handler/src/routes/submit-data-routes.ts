@@ -5,7 +5,7 @@ import { isObject, jsonItems, jsonMembers, stringAt, stringValue, valuesByName, 
 import { storedInstance } from 'fhir-ops/internal/operation'
 import { isResourceId } from 'fhir-ops/storage'
 import { authorizeAny } from '../auth/caller.js'
-import { withoutHidden } from '../content/hidden-resources.js'
+import { withoutHidden } from '../content/reach.js'
 import { runBundle } from '../content/bundle/bundle.js'
 import type { EntryRunner } from '../content/bundle/bundle-entries.js'
 import type { Exchange, Route } from '../exchange.js'

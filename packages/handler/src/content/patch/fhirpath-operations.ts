@@ -1,7 +1,7 @@
 import { OperationError } from 'fhir-ops/errors'
 import type { Pace } from 'fhir-ops/internal/context'
 import { quoted } from 'fhir-ops/internal/errors'
-import { openTree, stringIn, treeOf, type JsonTree } from './json-patch.js'
+import { openTree, stringIn, treeOf, type JsonTree } from './json-tree.js'
 
 /** The content of an operation: a value of a data type, a resource, or the named parts of an element without a type of its own. */
 export type PatchValue =

@@ -13,7 +13,8 @@ import {
 } from 'fhir-ops/internal/fhirpath'
 import { parseInPieces } from 'fhir-ops/internal/json'
 import type { PatchValue, PathOperation } from './fhirpath-operations.js'
-import { type PatchLimits, openTree, pruneTree, textOfTree, treeOf, type JsonTree } from './json-patch.js'
+import type { PatchLimits } from './json-patch.js'
+import { openTree, pruneTree, textOfTree, treeOf, type JsonTree } from './json-tree.js'
 
 /** What is needed to evaluate the expressions of a patch. */
 interface PathPatching {
