@@ -3,10 +3,9 @@ import { realpath, rename, rm, stat } from 'node:fs/promises'
 import { pathToFileURL } from 'node:url'
 import { OperationError } from 'fhir-ops/errors'
 import { storageFailure } from './database/failure.js'
-import { sqliteDriver, textOf, type SqliteDriver } from './database/driver.js'
+import { sql, sqliteDriver, textOf, type SqliteDriver } from './database/driver.js'
 import { hasOwnTables } from './database/migrations.js'
 import { deleteEmptyLog, openToRead, pathOf } from './database/node-file.js'
-import { sql } from './database/connection.js'
 
 const MAX_PAGES = 0x7fffffff
 

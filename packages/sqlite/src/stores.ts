@@ -43,8 +43,7 @@ import {
   readUser,
 } from './commands/session-commands.js'
 import { hasSystem, listSystems, publishSystem, putSection, readSection, removeSystem, stageSystem } from './commands/concept-commands.js'
-import type { SqliteConnection } from './database/connection.js'
-import { sqliteDriver, type SqliteDriver } from './database/driver.js'
+import { sqliteDriver, type SqliteConnection, type SqliteDriver } from './database/driver.js'
 import { migrate } from './database/migrations.js'
 
 const CAPABILITIES: Capabilities = {

@@ -1,7 +1,6 @@
 import type { Condition, PutEntry, Storage } from 'fhir-ops/storage'
 import { expect } from 'vitest'
-import { ALL_PATIENTS, byGender, EVERYTHING, idsOf, indexed, observation, patient } from './fixtures.js'
-import type { StoragePromise } from './storage-promise.js'
+import { ALL_PATIENTS, EVERYTHING, byGender, idsOf, indexed, observation, patient, type StoragePromise } from './promises.js'
 
 /** A put that fails unless its resource is the only one of this gender, if it is current, and otherwise if there is one. */
 function only(gender: string, put: PutEntry): PutEntry {

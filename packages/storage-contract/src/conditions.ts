@@ -1,7 +1,6 @@
 import type { Comparison, Condition, IndexEntry } from 'fhir-ops/storage'
 import { expect } from 'vitest'
-import { basicsWhere, byGender, EVERYTHING, idsOf, indexed, patient } from './fixtures.js'
-import type { StoragePromise, Subject } from './storage-promise.js'
+import { EVERYTHING, basicsWhere, byGender, idsOf, indexed, patient, type StoragePromise, type Subject } from './promises.js'
 
 const TEXTS = ['abc', 'ab', 'ABC', 'a%c', 'a_c', 'a*c', '', 'xabc', 'äbc', '[a]', 'a\\c', "a'c", '🙂a']
 

@@ -1,8 +1,7 @@
 import type { HistoryQuery, ResourceHistory, Storage, WriteEntry } from 'fhir-ops/storage'
 import type { HistoryItem } from 'fhir-ops/internal/storage'
 import { expect } from 'vitest'
-import { indexed, observation, patient } from './fixtures.js'
-import type { StoragePromise, Subject } from './storage-promise.js'
+import { indexed, observation, patient, type StoragePromise, type Subject } from './promises.js'
 
 export const historyPromises: readonly StoragePromise[] = [
   {

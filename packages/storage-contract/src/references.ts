@@ -8,8 +8,18 @@ import {
   type Storage,
 } from 'fhir-ops/storage'
 import { expect } from 'vitest'
-import { ALL_PATIENTS, basicsWhere, byGender, EVERYTHING, idsOf, indexed, observation, patient } from './fixtures.js'
-import type { StoragePromise, Subject } from './storage-promise.js'
+import {
+  ALL_PATIENTS,
+  EVERYTHING,
+  basicsWhere,
+  byGender,
+  idsOf,
+  indexed,
+  observation,
+  patient,
+  type StoragePromise,
+  type Subject,
+} from './promises.js'
 
 const FEMALE_SUBJECT: SearchQuery = {
   type: 'Observation',

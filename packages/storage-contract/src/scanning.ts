@@ -1,7 +1,6 @@
 import { scanResources, writableText, type Condition, type PutEntry, type ScanQuery, type Storage } from 'fhir-ops/storage'
 import { expect } from 'vitest'
-import { ALL_PATIENTS, byGender, EVERYTHING, observation, patient } from './fixtures.js'
-import type { StoragePromise } from './storage-promise.js'
+import { ALL_PATIENTS, EVERYTHING, byGender, observation, patient, type StoragePromise } from './promises.js'
 
 const OBSERVATIONS = { type: 'Observation', where: EVERYTHING, parameters: [], params: ['subject'] } as const
 

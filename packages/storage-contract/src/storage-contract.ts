@@ -1,15 +1,13 @@
 import type { Storage } from 'fhir-ops/storage'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { changingPromises, versionPromises } from './versions.js'
+import { changingPromises, lifePromises, versionPromises } from './life.js'
 import { conditionalWritePromises } from './conditional-writes.js'
 import { conditionPromises } from './conditions.js'
 import { containmentPromises, referencePromises } from './references.js'
 import { historyPromises } from './history.js'
-import { lifePromises } from './life.js'
-import { pagingPromises } from './paging.js'
+import { pagingPromises, sortingPromises } from './order-and-pages.js'
 import { scanningPromises } from './scanning.js'
-import { sortingPromises } from './sorting.js'
-import type { StoragePromise } from './storage-promise.js'
+import type { StoragePromise } from './promises.js'
 import { writingPromises } from './writing.js'
 
 /** A storage under test. */

@@ -1,7 +1,6 @@
 import { writableText, type PutEntry } from 'fhir-ops/storage'
 import { expect } from 'vitest'
-import { ALL_PATIENTS, byGender, idsOf, patient } from './fixtures.js'
-import type { StoragePromise } from './storage-promise.js'
+import { ALL_PATIENTS, byGender, idsOf, patient, type StoragePromise } from './promises.js'
 
 export const writingPromises: readonly StoragePromise[] = [
   {

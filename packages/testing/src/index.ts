@@ -1,13 +1,18 @@
-export { testService, type TestService, type TestServiceOptions, testClock, testIds, type TestClock } from './test-service.js'
 export {
-  testClient,
-  RequestFailed,
   type ClientOptions,
   type OperationCall,
   type QueryValues,
+  RequestFailed,
   type ResourceLike,
   type TestClient,
-} from './test-client.js'
+  type TestClock,
+  type TestService,
+  type TestServiceOptions,
+  testClient,
+  testClock,
+  testIds,
+  testService,
+} from './test-service.js'
 export {
   toBeValid,
   toContainCode,

@@ -10,8 +10,15 @@ import { openEngine } from '../engine.js'
 import { Exit, type Io, table } from '../io.js'
 import { fileText, inputName, STANDARD_INPUT, SAMPLE_PATH } from '../files.js'
 import { readResource, readResources } from '../read-resource.js'
-import { checkFiles, clausesOptions, printCoverage, printExplanation, type ClausesOptions } from './clauses-output.js'
-import { manifestOption, withTranslator } from './measure-command.js'
+import {
+  checkFiles,
+  clausesOptions,
+  manifestOption,
+  printCoverage,
+  printExplanation,
+  withTranslator,
+  type ClausesOptions,
+} from './measure-command.js'
 import { jsonOption, loadOption, repeated, storageOption } from './options.js'
 import { withProgress } from '../progress.js'
 import { PATIENCE_MS } from './run-operation.js'

@@ -24,8 +24,18 @@ import type { MeasureThreadData } from '../measure-thread.js'
 import { progressOn } from '../progress.js'
 import { inputName, inputText } from '../files.js'
 import { parameterOption, parametersResource } from './cql.js'
-import { checkFiles, clausesOptions, printCoverage, printExplanation, type ClausesOptions } from './clauses-output.js'
-import { measureCommand, withContentOptions, withLanguages, withTranslator, type MeasureOptions } from './measure-command.js'
+import {
+  checkFiles,
+  clausesOptions,
+  measureCommand,
+  printCoverage,
+  printExplanation,
+  withContentOptions,
+  withLanguages,
+  withTranslator,
+  type ClausesOptions,
+  type MeasureOptions,
+} from './measure-command.js'
 import { idOf, PATIENCE_MS, printAnswer } from './run-operation.js'
 
 interface EvaluateOptions extends MeasureOptions, ClausesOptions, DivisionOptions {

@@ -1,23 +1,22 @@
 export {
-  canonicalOf,
-  formatCanonical,
-  withoutVersion,
   type Canonical,
+  type ContentLayer,
+  type Definition,
+  type DefinitionKey,
+  type Kept,
+  type RequestDefinitions,
+  type Revised,
+  canonicalOf,
   definitionEntries,
   definitionKeys,
   definitionOf,
   definitionParam,
+  formatCanonical,
   headOf,
-} from './definition.js'
-export {
   keptWhile,
-  type Kept,
-  type Revised,
-  type RequestDefinitions,
-  type ContentLayer,
-  type Definition,
-  type DefinitionKey,
-} from './layer.js'
+  requestLayer,
+  storageLayer,
+  withoutVersion,
+} from './layers.js'
 export { packLayer, packOf, type PackOptions, type PackReader } from './pack-layer.js'
-export { requestLayer, storageLayer } from './layers.js'
 export { compareVersions, contentView, highestOf, newestOf, resolveCanonical, type ContentView } from './view.js'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../json/index.js'
-import type { DefinitionKey } from './layer.js'
+import type { DefinitionKey } from './layers.js'
 import { packLayer, packOf } from './pack-layer.js'
 
 const DEFINITIONS: readonly JsonObject[] = [

@@ -2,8 +2,7 @@ import { checkOptions, FLAG, inputShape, type InputShape } from '../input/index.
 import { LRUCache } from 'lru-cache'
 import { isObject, stringAt, type JsonObject } from '../json/index.js'
 import { joinedBytes } from '../text/index.js'
-import { definitionKeys, keyMembers, oids, definitionOf } from './definition.js'
-import type { ContentLayer, Definition, DefinitionKey } from './layer.js'
+import { definitionKeys, definitionOf, keyMembers, oids, type ContentLayer, type Definition, type DefinitionKey } from './layers.js'
 
 /** Number of recently used definitions that stay parsed. */
 const KEPT = 500

@@ -1,4 +1,3 @@
 export { packLayer, packOf } from './pack-layer.js'
-export { storageLayer } from './layers.js'
-export type { ContentLayer, Definition } from './layer.js'
+export { type ContentLayer, type Definition, storageLayer } from './layers.js'
 export type { ContentView } from './view.js'

@@ -1,13 +1,14 @@
-import { canonicalOf, formatCanonical } from './definition.js'
 import {
-  type DefinitionKey,
-  type RequestDefinitions,
+  canonicalOf,
+  formatCanonical,
+  keptWhile,
   type ContentLayer,
   type Definition,
-  keptWhile,
+  type DefinitionKey,
   type Kept,
+  type RequestDefinitions,
   type Revised,
-} from './layer.js'
+} from './layers.js'
 
 /** All definitions that one request sees. A definition of an upper layer hides those of lower layers with the same url and version. */
 export interface ContentView {

@@ -8,7 +8,7 @@ import { isObject, type JsonObject } from '../json/index.js'
 import type { SearchOptions } from '../search/index.js'
 import type { ConceptStore, Storage } from '../storage/index.js'
 import type { Cache } from './cache.js'
-import { beginUse, type Scheduler, type ThreadUse } from './scheduler.js'
+import { beginUse, type Scheduler, type ThreadUse } from './pace.js'
 import type { ValidationPolicy } from './validation-policy.js'
 import { OperationError } from '../errors/index.js'
 

@@ -19,8 +19,7 @@ import type { SearchOptions } from '../search/index.js'
 import type { ConceptStore, Indexer, Storage } from '../storage/index.js'
 import { createCache, type Cache } from './cache.js'
 import { DEFAULT_LIMITS, LIMITS_SHAPE, type LibraryChecker, type Limits, type OperationContext } from './context.js'
-import { pacedResource } from './pace.js'
-import { createScheduler } from './scheduler.js'
+import { createScheduler, pacedResource } from './pace.js'
 import { suppressionProblem, VALIDATION_SHAPE, type ValidationPolicy } from './validation-policy.js'
 
 /** Options of `createContext`; `r4()` of `@fhir-ops/r4` provides all but the storage. */

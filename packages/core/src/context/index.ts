@@ -22,8 +22,19 @@ export {
   type CompartmentMembers,
 } from './compartments.js'
 export { createKeyedLock, createLimiter, type KeyedLock, type Limiter, type LimiterOptions } from './limiter.js'
-export { checkpoint, createPace, paced, pacedResource, pacedText, type Pace, type PaceOptions } from './pace.js'
-export { createScheduler, type Scheduler, type ThreadUse, type Waiter } from './scheduler.js'
+export {
+  type Pace,
+  type PaceOptions,
+  type Scheduler,
+  type ThreadUse,
+  type Waiter,
+  checkpoint,
+  createPace,
+  createScheduler,
+  paced,
+  pacedResource,
+  pacedText,
+} from './pace.js'
 export {
   checkReasonAndDay,
   type BestPractice,

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { checkpoint, createPace, type Pace } from './pace.js'
-import { beginUse, createScheduler } from './scheduler.js'
+import { beginUse, checkpoint, createPace, createScheduler, type Pace } from './pace.js'
 
 const LIMIT_MS = 5_000
 

@@ -2,5 +2,4 @@ export { forRequest, DEFAULT_LIMITS, type OperationContext, type Progress, type 
 export { createContext, type ContextOptions } from './create-context.js'
 export { createCache, type Cache } from './cache.js'
 export type { Suppression, ValidationPolicy, HostRule, RuleSettings } from './validation-policy.js'
-export type { Explanation } from '../explain/explanation.js'
-export type { Coverage } from '../explain/criteria.js'
+export type { Coverage, Explanation } from '../explain/explanation.js'

@@ -1,15 +1,17 @@
 import type { Extension, ParametersParameter } from 'fhir/r4.js'
-import type { Explanation, ExplanationStep, NearestCode } from './explanation.js'
 import type {
   ClauseCounts,
   ClauseResources,
   Coverage,
   CoveredDefinition,
-  ExplainedCriterion,
-  NearMiss,
-  ReasonStep,
   CoveredLibrary,
-} from './criteria.js'
+  ExplainedCriterion,
+  Explanation,
+  ExplanationStep,
+  NearMiss,
+  NearestCode,
+  ReasonStep,
+} from './explanation.js'
 
 /** Url of the extension that carries an explanation. */
 export const EXPLANATION = 'https://fhir-ops.dev/StructureDefinition/explanation'

@@ -1,10 +1,9 @@
 import { numberOf } from './comparison.js'
 import { decimal, placesOf } from './decimal.js'
-import { isDecimal, isQuantity, isTemporal, type SystemValue } from './item.js'
+import { isDecimal, isQuantity, isTemporal, systemTypeOf, type SystemValue } from './item.js'
 import { evaluationProblem } from './problem.js'
 import { inFinerUnit, inUnit, unitOfProduct, type Quantity, type UnitConversion } from './quantity.js'
 import { addDuration } from './temporal.js'
-import { systemTypeOf } from './to-system.js'
 
 const QUOTIENT_PLACES = 8
 

@@ -2,11 +2,21 @@ import { quoted } from '../errors/index.js'
 import { isObject } from '../json/index.js'
 import { spend, spendReading, spendWriting, type Run } from './code.js'
 import { placesOf, roundTo } from './decimal.js'
-import { isDecimal, isNode, isQuantity, isTemporal, type Item, type Items, type SystemValue, type TypeInfo } from './item.js'
+import {
+  isDecimal,
+  isNode,
+  isQuantity,
+  isTemporal,
+  systemTypeOf,
+  toSystem,
+  type Item,
+  type Items,
+  type SystemValue,
+  type TypeInfo,
+} from './item.js'
 import { evaluationProblem } from './problem.js'
 import { compareQuantities, inUnit, type Quantity, type UnitConversion } from './quantity.js'
 import { epochMs, HOUR, temporalOf, type Temporal } from './temporal.js'
-import { systemTypeOf, toSystem } from './to-system.js'
 
 /**
  * Compares two collections of at most one item: negative, zero or positive; `undefined` when one is empty or the order is unknown.

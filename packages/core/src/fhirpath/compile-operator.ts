@@ -2,10 +2,9 @@ import { add, divide, divideWhole, modulo, multiply, negate, subtract } from './
 import type { BinaryOperator } from './parser.js'
 import { codeOfItems, codeOfTruth, type Code, spend, spendWriting, type Scope } from './code.js'
 import { compareItems, equal1, equalItems, equivalentItems, distinct } from './comparison.js'
-import { NOTHING, type Items, type SystemValue } from './item.js'
+import { NOTHING, toSystem, type Items, type SystemValue } from './item.js'
 import { evaluationProblem } from './problem.js'
 import type { UnitConversion } from './quantity.js'
-import { toSystem } from './to-system.js'
 
 /** Compiles an operator between two operands. @see https://hl7.org/fhirpath/N1/#operations */
 export function compileBinary(operator: BinaryOperator, left: Code, right: Code): Code {

@@ -3,7 +3,7 @@ import { checkText, OperationError } from '../errors/index.js'
 import { type Ast, parseFhirPath, type Literal, typeSpecifierOf } from './parser.js'
 import { type Code, DEFAULT_BUDGET, rootScope, type Run, type Scope, codeOfConstant, codeOfItems, compileVariable, spend } from './code.js'
 import { PENDING, type FhirPathContext, type Pending } from './host.js'
-import { type Item, type Items, NOTHING, isNode } from './item.js'
+import { NOTHING, isNode, toSystem, type Item, type Items } from './item.js'
 import { UNTYPED_MODEL, type TypeModel, isSubtype } from './model.js'
 import { budgetProblem, syntaxProblem, evaluationProblem } from './problem.js'
 import { compileBinary, compileSign } from './compile-operator.js'
@@ -13,7 +13,6 @@ import { decimalText, parseDecimal } from './decimal.js'
 import { calendarUnit } from './quantity.js'
 import { parseDate, parseDateTime, parseTime } from './temporal.js'
 import { countChildren, pushChildren, skippedBy, type FhirNode } from './node.js'
-import { toSystem } from './to-system.js'
 
 /** Options of `compileFhirPath`. */
 export interface FhirPathOptions {

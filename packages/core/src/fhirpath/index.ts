@@ -2,7 +2,18 @@ export { type Ast, type BinaryOperator, type Literal, type TypeSpecifier, parseF
 export { compileBranches, compileFhirPath, type CompiledBranch, type CompiledPath, type FhirPathOptions } from './compile.js'
 export { decimalOf, type Decimal } from './decimal.js'
 export { PENDING, type FhirPathBudget, type FhirPathContext, type FhirPathHost, type Pending } from './host.js'
-export { isDecimal, isNode, isQuantity, isTemporal, type Item, type Items, type SystemValue, type TypeInfo } from './item.js'
+export {
+  type Item,
+  type Items,
+  type SystemValue,
+  type TypeInfo,
+  isDecimal,
+  isNode,
+  isQuantity,
+  isTemporal,
+  systemTypeOf,
+  toSystem,
+} from './item.js'
 export {
   modelOfDefinitions,
   ANY_TYPE,
@@ -22,7 +33,6 @@ export { childSlots, isEmpty, pathOf, pushAllChildren, pushChildren, pushSlot, r
 export { callProblem } from './functions/registry.js'
 export { CALENDAR_OF_UCUM, calendarUnit, definiteUnit, ucumUnit, unitProduct, type Quantity, type UnitConversion } from './quantity.js'
 export { addDuration, temporalOf, temporalText, type Temporal, type TemporalKind } from './temporal.js'
-export { systemTypeOf, toSystem } from './to-system.js'
 export { textOfValue } from './functions/conversion.js'
 export { constantOf } from './code.js'
 export { isSyntaxProblem } from './problem.js'

@@ -1,6 +1,5 @@
 import { checkText, OperationError } from '../errors/index.js'
-import { hl7Segment, leafOf, readPath, withLeaf, type Hl7Segment } from './segment.js'
-import { readSeparators, type Hl7Separators, encodeEscapes } from './separators.js'
+import { encodeEscapes, hl7Segment, leafOf, readPath, readSeparators, withLeaf, type Hl7Segment, type Hl7Separators } from './segment.js'
 
 /** Registered, because an application and its packages may each load their own copy of this module. */
 const brand: unique symbol = Symbol.for('fhir-ops Hl7Message')

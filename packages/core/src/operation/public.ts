@@ -1,2 +1,2 @@
 export type { Operation, OperationRequest, OperationResponse, Action } from './operation.js'
-export type { Parameter } from '../parameters/parameter.js'
+export type { Parameter } from '../parameters/parameters.js'

@@ -1,2 +1,9 @@
-export { parameterOf, parametersFromQuery, parametersOf, placedIn, type Parameter } from './parameter.js'
-export { parameterReader, type ParameterReader } from './reader.js'
+export {
+  type Parameter,
+  type ParameterReader,
+  parameterOf,
+  parameterReader,
+  parametersFromQuery,
+  parametersOf,
+  placedIn,
+} from './parameters.js'

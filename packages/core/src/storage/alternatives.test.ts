@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { joinAlternatives } from './conditions.js'
-import type { Comparison, Condition } from './query.js'
+import { joinAlternatives, type Comparison, type Condition } from './query.js'
 
 function entry(param: string, ...all: readonly Comparison[]): Condition {
   return { kind: 'entry', param, all }

@@ -26,15 +26,23 @@ export {
 export { allMatches, scanItemTooLong, scanPages, scanResources, SCAN_ITEM_BYTES, SCAN_PAGE_BYTES } from './scan.js'
 export {
   CONTAINED_PARAM,
+  type CheckedResource,
+  type Indexer,
+  LONG_TEXT,
+  type ResourceToPut,
+  checkAddress,
+  checkLaidOut,
   containedPuts,
   containedType,
   containerOfPlace,
   isContainedType,
   placesOf,
-  checkLaidOut,
-  LONG_TEXT,
-  storedResource,
+  putResource,
+  puttingChecked,
+  puttingResource,
   stampedText,
+  storedResource,
+  writableText,
 } from './stored-resource.js'
 export {
   cursorParts,
@@ -51,29 +59,29 @@ export {
   type SortPosition,
 } from './positions.js'
 export {
-  checkAddress,
-  putResource,
-  puttingChecked,
-  puttingResource,
-  writableText,
-  type CheckedResource,
-  type Indexer,
-  type ResourceToPut,
-} from './put-resource.js'
-export {
-  isNumberComparison,
-  isTextComparison,
-  numberHolds,
-  satisfies,
-  textHolds,
+  type Comparison,
+  type Condition,
+  DEFINITION_PARAM,
+  type EntryTest,
+  type FrequencyOptions,
+  type IndexEntry,
+  type JoinOptions,
   type NumberComparison,
+  type Referring,
+  type ScanQuery,
+  type SearchQuery,
+  type SortKey,
   type TextComparison,
   createFrequency,
-  testKey,
-  type FrequencyOptions,
+  isDefinitionEntry,
+  isNumberComparison,
+  isTextComparison,
   joinAlternatives,
-  type JoinOptions,
-} from './conditions.js'
+  numberHolds,
+  satisfies,
+  testKey,
+  textHolds,
+} from './query.js'
 export {
   isResourceId,
   isResourceType,
@@ -87,8 +95,6 @@ export {
   MATCHES_OF_PUT,
   type ConditionalPut,
 } from './checks.js'
-export { DEFINITION_PARAM, isDefinitionEntry } from './query.js'
-export type { Comparison, Condition, EntryTest, IndexEntry, Referring, ScanQuery, SearchQuery, SortKey } from './query.js'
 export type { ConceptStore, StagedSystem, StoredSystem, SystemSections, SystemToStore } from './concept-store.js'
 export type {
   KnownSession,

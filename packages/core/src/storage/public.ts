@@ -29,8 +29,18 @@ export {
   type SearchQuery,
   type SortKey,
 } from './query.js'
-export { CONTAINED_PARAM, containedPuts, containedType, placesOf, checkLaidOut, storedResource } from './stored-resource.js'
-export { putResource, type Indexer, checkAddress, writableText } from './put-resource.js'
+export {
+  CONTAINED_PARAM,
+  type Indexer,
+  checkAddress,
+  checkLaidOut,
+  containedPuts,
+  containedType,
+  placesOf,
+  putResource,
+  storedResource,
+  writableText,
+} from './stored-resource.js'
 export { isResourceId, isResourceType, checkEntries, checkQuery, checkScan } from './checks.js'
 export type { ConceptStore, StoredSystem, SystemSections, SystemToStore } from './concept-store.js'
 export type { SessionRecord, SessionStore, UserRecord } from './session-store.js'

@@ -4,7 +4,7 @@ import { ANY_CHARACTER } from '../../../../test/effort.js'
 import { isObject, readStrictJson, type JsonObject } from '../json/index.js'
 import { finished } from '../work/index.js'
 import { putResource, puttingChecked, storedResource, writableText, type IndexEntry } from './index.js'
-import { writableResource } from './put-resource.js'
+import { writableResource } from './stored-resource.js'
 
 const LAID_OUT: readonly (readonly [title: string, source: string | { [name: string]: unknown }, text: string])[] = [
   ['an object', { resourceType: 'Patient', active: true }, '{"resourceType":"Patient","id":"a","meta":{},"active":true}'],

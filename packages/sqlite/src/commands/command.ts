@@ -1,6 +1,5 @@
 import { OperationError } from 'fhir-ops/errors'
-import { numberOf, transaction, type SqliteDriver } from '../database/driver.js'
-import { sql } from '../database/connection.js'
+import { numberOf, sql, transaction, type SqliteDriver } from '../database/driver.js'
 
 /**
  * Where a command runs if the file is opened with worker threads. `point` reads a few rows in the calling thread, `long` reads in

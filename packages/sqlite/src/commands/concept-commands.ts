@@ -1,8 +1,7 @@
 import { OperationError } from 'fhir-ops/errors'
 import type { StoredSystem } from 'fhir-ops/storage'
 import type { Command } from './command.js'
-import { numberOf, textOf, type Row } from '../database/driver.js'
-import { sql } from '../database/connection.js'
+import { numberOf, sql, textOf, type Row } from '../database/driver.js'
 
 const COLUMNS = sql`url, version, format, concepts, header, key`
 

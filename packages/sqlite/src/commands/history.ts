@@ -2,8 +2,7 @@ import { instantOf, joined, MAX_PAGE_TEXT, pageLimit } from '@fhir-ops/sql'
 import { historyCursor, readHistoryCursor, storedResource, versionNumber, type HistoryQuery } from 'fhir-ops/storage'
 import type { HistoryPeriod, HistoryPosition, HistoryItem } from 'fhir-ops/internal/storage'
 import type { Command } from './command.js'
-import { numberOf, snapshot, textOf, type Row, type SqliteDriver } from '../database/driver.js'
-import { sql, type Sql } from '../database/connection.js'
+import { numberOf, snapshot, sql, textOf, type Row, type Sql, type SqliteDriver } from '../database/driver.js'
 
 /** A version as read from the database; plain data. */
 export interface VersionRow {

@@ -3,8 +3,7 @@ import { OperationError } from 'fhir-ops/errors'
 import type { SessionRecord, UserRecord } from 'fhir-ops/storage'
 import type { SessionChange, SessionState, WantedSessions } from 'fhir-ops/internal/storage'
 import type { Command } from './command.js'
-import { numberOf, textOf, type Row } from '../database/driver.js'
-import { sql } from '../database/connection.js'
+import { numberOf, sql, textOf, type Row } from '../database/driver.js'
 import { isObject, type JsonObject } from 'fhir-ops/internal/json'
 
 /** Members of a session with their own columns; the others never change and are stored together as JSON (`fixed`). */

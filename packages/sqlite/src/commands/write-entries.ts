@@ -9,8 +9,7 @@ import {
   type WriteEntry,
   type WriteResult,
 } from 'fhir-ops/storage'
-import { type SqliteValue, sql } from '../database/connection.js'
-import { numberOf, type SqliteDriver } from '../database/driver.js'
+import { numberOf, sql, type SqliteDriver, type SqliteValue } from '../database/driver.js'
 import { entriesOf, paramKey } from '../search/entry-sql.js'
 import { firstMatches } from '../search/search-page.js'
 import type { Command } from './command.js'

@@ -1,7 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
-import { sqliteDriver } from './driver.js'
-import { sql } from './connection.js'
+import { sql, sqliteDriver } from './driver.js'
 
 const CHARACTERS = 100_000
 const STATEMENTS = 11

@@ -1,7 +1,6 @@
 import { OperationError } from 'fhir-ops/errors'
 import type { Command } from '../commands/command.js'
-import { numberOf, transaction, type SqliteDriver, textOf } from './driver.js'
-import { sql } from './connection.js'
+import { numberOf, sql, textOf, transaction, type SqliteDriver } from './driver.js'
 
 /**
  * The schema. Migrations only go forward: `user_version` of a file is the number of steps that were applied. A released step is never edited.

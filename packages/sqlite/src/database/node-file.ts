@@ -1,9 +1,8 @@
 import { existsSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { OperationError } from 'fhir-ops/errors'
-import { sqliteDriver, type SqliteDriver } from './driver.js'
+import { sql, sqliteDriver, type SqliteDriver } from './driver.js'
 import { storageFailure } from './failure.js'
-import { sql } from './connection.js'
 
 /** Options for opening a database file; plain data, because they are sent to threads. */
 export interface FileOptions {

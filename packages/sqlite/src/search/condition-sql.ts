@@ -1,8 +1,7 @@
 import { joined } from '@fhir-ops/sql'
 import { joinAlternatives } from 'fhir-ops/internal/storage'
 import { placesOf, type Condition, type SearchQuery } from 'fhir-ops/storage'
-import { balanced, sql, type Sql } from '../database/connection.js'
-import { numberOf, type SqliteDriver } from '../database/driver.js'
+import { balanced, numberOf, sql, type Sql, type SqliteDriver } from '../database/driver.js'
 import { entriesOf, inTime, keyPasses, keysOfTest, paramKey } from './entry-sql.js'
 
 /** A condition that does not combine others. */

@@ -1,6 +1,6 @@
 import { COLUMN, hasPrefix, joined, ORDER_OPERATOR, sortColumn } from '@fhir-ops/sql'
 import type { Comparison, EntryTest, SearchQuery, SortKey } from 'fhir-ops/storage'
-import { sql, type Sql } from '../database/connection.js'
+import { sql, type Sql } from '../database/driver.js'
 
 /**
  * Returns the keys of resources with an entry that passes the test; a key may occur several times. Each case names a covering

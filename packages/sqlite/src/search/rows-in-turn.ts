@@ -1,9 +1,8 @@
 import { isAfter, orderTerms, type Position } from '@fhir-ops/sql'
 import type { Condition, SearchQuery, SortKey } from 'fhir-ops/storage'
 import { meets } from './condition-sql.js'
-import { textOf, type Row, type SqliteDriver } from '../database/driver.js'
+import { sql, textOf, type Row, type Sql, type SqliteDriver } from '../database/driver.js'
 import { rowsInOrder, sortColumns } from './entry-sql.js'
-import { sql, type Sql } from '../database/connection.js'
 
 /** The part of the matches to return. */
 export interface Cut {

@@ -1,7 +1,6 @@
 import type { IndexEntry, StorageChanges } from 'fhir-ops/storage'
 import type { ChangedAddress } from 'fhir-ops/internal/storage'
-import { numberOf, textOf, snapshot, type Row, type SqliteDriver } from '../database/driver.js'
-import { sql, type Sql } from '../database/connection.js'
+import { numberOf, snapshot, sql, textOf, type Row, type Sql, type SqliteDriver } from '../database/driver.js'
 import type { Command } from '../commands/command.js'
 
 /** A position in the log of changes. `mark` distinguishes the log from that of a restored copy that has been continued. */

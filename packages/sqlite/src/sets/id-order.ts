@@ -1,6 +1,5 @@
 import { createNumbers, hasBit, type Bits } from 'fhir-ops/internal/bits'
-import { numberOf, textOf, type Row, type SqliteDriver } from '../database/driver.js'
-import { sql } from '../database/connection.js'
+import { numberOf, sql, textOf, type Row, type SqliteDriver } from '../database/driver.js'
 import { inTime } from '../search/entry-sql.js'
 import type { Cut } from '../search/rows-in-turn.js'
 import type { Changes } from './change-log.js'

@@ -1,7 +1,6 @@
 import { addBit, createNumbers, emptyBits, hasBit, visitMembers, type Bits, firstWhere, membersOf } from 'fhir-ops/internal/bits'
 import type { Condition, IndexEntry } from 'fhir-ops/storage'
-import { numberOf, type SqliteDriver } from '../database/driver.js'
-import { sql } from '../database/connection.js'
+import { numberOf, sql, type SqliteDriver } from '../database/driver.js'
 import { meets } from '../search/condition-sql.js'
 import { inTime, paramKey } from '../search/entry-sql.js'
 import type { Changes } from './change-log.js'

@@ -1,8 +1,7 @@
 import { codeOfItems, codeOfTruth, innerScope, spend, type Code, type Scope } from '../code.js'
 import { distinct, itemSet } from '../comparison.js'
-import { NOTHING, isNode, type Item, type Items } from '../item.js'
+import { NOTHING, isNode, toSystem, type Item, type Items } from '../item.js'
 import { evaluationProblem, budgetProblem } from '../problem.js'
-import { toSystem } from '../to-system.js'
 import { eachItem, integerArgument, itemsFunction, singleItem, someItem, truthFunction, type FunctionDefinition } from './definition.js'
 import { countAllChildren, pushAllChildren, type FhirNode } from '../node.js'
 

@@ -1,9 +1,8 @@
 import { codeOfItems, codeOfTruth, type Code, type Scope } from '../code.js'
 import { decimalOf, decimalText, parseDecimal } from '../decimal.js'
-import { isDecimal, isQuantity, isTemporal, NOTHING, type Items, type SystemValue } from '../item.js'
+import { NOTHING, isDecimal, isQuantity, isTemporal, toSystem, type Items, type SystemValue } from '../item.js'
 import { calendarUnit, inUnit, parseQuantity, quantityText } from '../quantity.js'
 import { HOUR, parseDate, parseDateTime, parseTime, temporalText } from '../temporal.js'
-import { toSystem } from '../to-system.js'
 import { integer } from '../arithmetic.js'
 import { singleItem, textArgument, type FunctionDefinition } from './definition.js'
 

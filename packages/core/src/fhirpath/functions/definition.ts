@@ -1,9 +1,8 @@
 import type { TypeSpecifier } from '../parser.js'
 import { codeOfItems, codeOfTruth, innerScope, spend, spendReading, spendWriting, type Code, type Scope } from '../code.js'
-import { NOTHING, type Item, type Items, type SystemValue } from '../item.js'
+import { NOTHING, systemTypeOf, toSystem, type Item, type Items, type SystemValue } from '../item.js'
 import type { TypeModel } from '../model.js'
 import { evaluationProblem } from '../problem.js'
-import { systemTypeOf, toSystem } from '../to-system.js'
 
 /** A call to compile: the input of the function and its arguments. */
 export interface Call {

@@ -1,7 +1,6 @@
 import { quoted } from '../../errors/index.js'
 import { codeOfItems, codeOfTruth, type Code } from '../code.js'
-import { isNode, type Item, type TypeInfo, type SystemValue } from '../item.js'
-import { systemTypeOf } from '../to-system.js'
+import { isNode, systemTypeOf, type Item, type SystemValue, type TypeInfo } from '../item.js'
 import type { TypeSpecifier } from '../parser.js'
 import { isSubtype, SYSTEM_TYPE_NAMES, type TypeModel } from '../model.js'
 import { evaluationProblem } from '../problem.js'

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { published, publishedSearchParameters, publishedTypes } from '../../../test/r4-definitions.js'
 import { childSlots, compileBranches, parseFhirPath, rootNode } from '../../fhirpath/index.js'
 import { searchParameters } from '../index.js'
-import { isAnyMet, needsOf } from './shapes.js'
+import { isAnyMet, needsOf } from './selector.js'
 
 const model = publishedTypes()
 

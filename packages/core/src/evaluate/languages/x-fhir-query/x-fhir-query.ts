@@ -1,16 +1,35 @@
-import { type OperationContext, checkpoint } from '../../../context/index.js'
+import type { Coding, DataRequirementCodeFilter, DataRequirementDateFilter, Period } from 'fhir/r4.js'
+import { checkpoint, createPace, type OperationContext } from '../../../context/index.js'
+import { OperationError } from '../../../errors/index.js'
+import { parseSearch, searchTypesOf, type SearchOptions } from '../../../search/index.js'
+import { splitUnescaped, unescaped } from '../../../search/written-values.js'
+import { allMatches, type Condition, type SearchQuery } from '../../../storage/index.js'
 import type { Criterion, GroupPlan, Stratifier } from '../../measure-plan.js'
 import { membershipsOf } from '../../membership.js'
+import { singleSubject, subjectConditions, subjectLinks, type SubjectLinks } from '../../subject.js'
 import type { Stratum, Tally } from '../../totals/sums.js'
-import { NO_COUNTS, type CriteriaLanguage, type GroupCounts, type MeasureCounts, type Scope } from '../language.js'
-import { subjectLinks } from '../../subject.js'
-import { countedQuery, namesSubject, type Counted, commonType } from './criterion-query.js'
+import {
+  NO_COUNTS,
+  type CriteriaLanguage,
+  type GroupCounts,
+  type MeasureCounts,
+  type RequiredData,
+  type RequirementScope,
+  type Requirements,
+  type Scope,
+} from '../language.js'
+import {
+  commonType,
+  countedQuery,
+  namesSubject,
+  parseExpression,
+  searchOptions,
+  subjectVariables,
+  withPlace,
+  type Counted,
+} from './criterion-query.js'
 import { explainQueries } from './explain-queries.js'
-import { scopeOfSubject, withoutOwnSubject, perSubjectTally } from './per-subject.js'
-import { queryRequirements } from './requirements.js'
 import { valueDivider } from './value-strata.js'
-import { OperationError } from '../../../errors/index.js'
-import { allMatches, type Condition, type SearchQuery } from '../../../storage/index.js'
 
 const QUERY_LANGUAGE = 'application/x-fhir-query'
 
@@ -190,4 +209,165 @@ async function mapInOrder<A, B>(items: readonly A[], work: (item: A) => Promise<
   const done: B[] = []
   for (const item of items) done.push(await work(item))
   return done
+}
+
+/**
+ * The data that queries use: their types, with filters for their conditions on codes and dates. Other conditions become no filters, so that data
+ * which satisfies the requirements is always sufficient.
+ *
+ * @throws {OperationError} 422 for a criterion that is not a valid search, naming group and population.
+ */
+async function queryRequirements(ctx: OperationContext, scope: RequirementScope): Promise<Requirements> {
+  const data: RequiredData[] = []
+  for (const { populations, stratifiers } of scope.groups)
+    for (const criterion of [...populations, ...stratifiers.flatMap(({ criteria }) => criteria)])
+      if (criterion.language !== 'text/fhirpath') data.push(...(await ofCriterion(ctx, criterion, scope)))
+  return { data, parameters: [], dependsOn: [] }
+}
+
+async function ofCriterion(ctx: OperationContext, criterion: Criterion, scope: RequirementScope): Promise<readonly RequiredData[]> {
+  const options = searchOptions(ctx)
+  const links = await subjectLinks(ctx, scope.subjectType)
+  if (scope.bySubject === true && namesSubject(withoutOwnSubject(links, { ...criterion, basis: 'boolean' })))
+    throw new OperationError(
+      'not-supported',
+      `${criterion.place} finds what refers to a subject otherwise than as its own; such data cannot be collected for some subjects only.`,
+      { expression: [`${criterion.path}.criteria.expression`] },
+    )
+  return withPlace(criterion, async () => {
+    const { type, parameters } = parseExpression(criterion.expression, variablesOf(scope))
+    const { query } = await parseSearch(type, parameters, options)
+    const others = [...searchTypesOf(query), ...(criterion.basis === 'boolean' ? [scope.subjectType] : [])].filter((one) => one !== type)
+    const stated = parameters.filter(([, value]) => !value.includes(ID_PLACEHOLDER))
+    return [filtered(options, type, stated), ...[...new Set(others)].map((other) => ({ type: other }))]
+  })
+}
+
+/** Stands for the id of any subject; conditions with it become no filters. */
+const ID_PLACEHOLDER = '-.any-subject.-'
+
+function variablesOf({ period, subjectType }: RequirementScope): ReadonlyMap<string, string> {
+  return new Map([
+    ['periodStart', period.start],
+    ['periodEnd', period.end],
+    ['measurementPeriod.start', period.start],
+    ['measurementPeriod.end', period.end],
+    ...subjectVariables(subjectType).map((name) => [name, ID_PLACEHOLDER] as const),
+  ])
+}
+
+type Pairs = readonly (readonly [name: string, value: string])[]
+
+function filtered({ parameters: known }: SearchOptions, type: string, parameters: Pairs): RequiredData {
+  const codeFilter = parameters.flatMap(([name, value]) => {
+    const [code = '', modifier, ...more] = name.split(':')
+    return known.find(type, code)?.type === 'token' && more.length === 0 ? codesAsked(code, modifier, value) : []
+  })
+  const dates = parameters.filter(([name]) => known.find(type, name)?.type === 'date')
+  const dateFilter = [...Map.groupBy(dates, ([name]) => name)].flatMap(([name, pairs]) =>
+    periodAsked(
+      name,
+      pairs.map(([, value]) => value),
+    ),
+  )
+  return { type, ...(codeFilter.length > 0 && { codeFilter }), ...(dateFilter.length > 0 && { dateFilter }) }
+}
+
+/** A token parameter as a filter; none for modifiers that exclude codes or extend their meaning. */
+function codesAsked(searchParam: string, modifier: string | undefined, value: string): readonly DataRequirementCodeFilter[] {
+  if (modifier === 'in') return [{ searchParam, valueSet: value }]
+  return modifier === undefined ? [{ searchParam, code: splitUnescaped(value, ',').map(codingOf) }] : []
+}
+
+function codingOf(token: string): Coding {
+  const parts = splitUnescaped(token, '|').map(unescaped)
+  const [system, code] = parts.length > 1 ? parts : ['', parts[0]]
+  return { ...(system !== undefined && system !== '' && { system }), ...(code !== undefined && code !== '' && { code }) }
+}
+
+const DATE = /^(eq|ge|gt|le|lt)?(\d{4}.*)$/
+
+/** The values of a date parameter, all of which must hold, as a period; none when one of them is not a bound. */
+function periodAsked(searchParam: string, values: readonly string[]): readonly DataRequirementDateFilter[] {
+  const period: Period = {}
+  for (const value of values) {
+    const [, prefix = 'eq', date] = (value.includes(',') ? null : DATE.exec(value)) ?? []
+    if (date === undefined) return []
+    if (prefix !== 'le' && prefix !== 'lt') period.start = later(period.start, date)
+    if (prefix !== 'ge' && prefix !== 'gt') period.end = earlier(period.end, date)
+  }
+  return [{ searchParam, valuePeriod: period }]
+}
+
+function later(one: string | undefined, other: string): string {
+  return one === undefined || other > one ? other : one
+}
+
+function earlier(one: string | undefined, other: string): string {
+  return one === undefined || other < one ? other : one
+}
+
+/** Limits a scope to one of its subjects. */
+function scopeOfSubject(scope: Scope, id: string): Scope {
+  return { ...scope, subject: { type: scope.subjectType, id }, practitioner: undefined }
+}
+
+/**
+ * A criterion with basis `boolean` that names the subject only to select data about this subject, such as `Observation?patient={{%patient.id}}&code=x`,
+ * counts the same subjects without that condition, in one query for all. Other criteria are returned unchanged.
+ */
+function withoutOwnSubject({ subjectType, paramsOf }: SubjectLinks, criterion: Criterion): Criterion {
+  if (criterion.basis !== 'boolean' || !namesSubject(criterion)) return criterion
+  const [type = '', ...query] = criterion.expression.split('?')
+  const [name, ...more] = type === subjectType ? ['_id'] : paramsOf(type)
+  if (name === undefined || more.length > 0) return criterion
+  const own = subjectVariables(subjectType).flatMap((variable) => [
+    `${name}={{%${variable}}}`,
+    ...(type === subjectType ? [] : [`${name}=${subjectType}/{{%${variable}}}`]),
+  ])
+  const others = query
+    .join('?')
+    .split('&')
+    .filter((pair) => !own.includes(pair))
+  const simpler = { ...criterion, expression: `${type}?${others.join('&')}` }
+  return namesSubject(simpler) ? criterion : simpler
+}
+
+/**
+ * Returns a function that adds up the tallies of all subjects of a scope, one after the other. The subjects are searched once, at first use.
+ *
+ * @throws {OperationError} `too-costly` for more subjects than `limits.maxExpansion`; `aborted` and `computation-timeout`; what
+ *   `ctx.authorize` throws when the caller may not search subjects.
+ */
+function perSubjectTally(ctx: OperationContext, scope: Scope): (tallyIn: (own: Scope) => Promise<Tally>) => Promise<Tally> {
+  let ids: Promise<readonly string[]> | undefined
+  return async (tallyIn) => {
+    const pace = createPace(ctx)
+    const tallies: Tally[] = []
+    for (const id of await (ids ??= subjectIds(ctx, scope))) {
+      pace.check()
+      await pace.step()
+      tallies.push(await tallyIn(scopeOfSubject(scope, id)))
+    }
+    return {
+      count: tallies.reduce((sum, { count }) => sum + count, 0),
+      ...(scope.listed === true && { members: tallies.flatMap(({ members }) => members ?? []) }),
+    }
+  }
+}
+
+async function subjectIds(ctx: OperationContext, scope: Scope): Promise<readonly string[]> {
+  const subject = singleSubject(scope)
+  if (subject !== undefined) return [subject.id]
+  ctx.authorize?.('search', scope.subjectType)
+  const { query } = await parseSearch(scope.subjectType, subjectConditions(scope), searchOptions(ctx))
+  const { maxExpansion } = ctx.limits
+  const ids: string[] = []
+  for await (const { id } of allMatches(ctx.storage, { ...query, limit: PAGE })) {
+    checkpoint(ctx)
+    if (ids.length >= maxExpansion)
+      throw new OperationError('too-costly', `Criteria that refer to the subject are evaluated for at most ${maxExpansion} subjects.`)
+    ids.push(id)
+  }
+  return ids
 }

@@ -1,5 +1,20 @@
 import { writableText, type Condition, type IndexEntry, type PutEntry, type SearchQuery, type Storage } from 'fhir-ops/storage'
 
+/** The storage that a test of the contract works with. */
+export interface Subject {
+  readonly storage: Storage
+  /** Opens the same content again, after the first storage has been closed. */
+  readonly reopen: (() => Promise<Storage>) | undefined
+  /** Sets the clock of `lastUpdated`. */
+  readonly setTime: (instant: string) => void
+}
+
+/** A sentence of the documentation of `Storage`, and the test that it holds. */
+export interface StoragePromise {
+  readonly promise: string
+  readonly check: (subject: Subject) => Promise<void>
+}
+
 const GENDER = 'http://hl7.org/fhir/administrative-gender'
 
 /** A Patient of that gender, found by `gender`. */

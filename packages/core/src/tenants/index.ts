@@ -1,1 +1,0 @@
-export { tenantSessionStore, tenantStorage } from './tenant-storage.js'
