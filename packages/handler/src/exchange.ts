@@ -8,7 +8,6 @@ import { remoteHostOf, type IsTrusted, type Connection, type HttpRequest } from 
 import type { Answer, CachedAnswer } from './http/answer.js'
 import type { Body, BodyKind } from './http/body.js'
 import type { Target } from './http/target.js'
-import type { Subset } from './content/search/subset.js'
 
 /** One request, from its arrival to its answer: `receive` creates it, and each stage adds its part. */
 export interface Exchange {
@@ -184,7 +183,7 @@ export function principalOf({ caller }: Pick<Exchange, 'caller'>): Principal {
 /** A planned write, whose resource is known. */
 export type WritePlan = PlannedChange & {
   /** The part of the resource to answer with; all of it if absent. */
-  readonly subset?: Subset | undefined
+  readonly subset?: ((text: string) => Work<string>) | undefined
 }
 
 type PlannedChange =

@@ -14,14 +14,49 @@ interface RefinementTest {
   readonly candidates?: () => Work<Bitmap>
 }
 
-/** Prepares a refinement. Outside braces, every relationship counts, whatever its role group. */
+/** Prepares a refinement, after evaluating its attributes. Outside braces, every relationship counts, whatever its role group. */
 export function* refinementTest(scope: EclScope, refinement: Refinement): Work<RefinementTest> {
-  if (refinement.kind === 'group') return yield* groupRefinement(scope, refinement)
-  if (refinement.kind === 'attribute') {
-    return yield* refinement.reverse ? reverseRefinement(scope, refinement) : attributeRefinement(scope, refinement)
+  const prepared = new Map<Attribute, RefinementTest>()
+  for (const attribute of attributesIn(refinement)) {
+    yield
+    const types = yield* scope.evaluate(attribute.name)
+    const { value } = attribute
+    const evaluated: Evaluated = {
+      ...attribute,
+      types,
+      value: value.kind === 'concepts' ? { ...value, concepts: yield* scope.evaluate(value.constraint) } : value,
+    }
+    prepared.set(attribute, attribute.reverse ? yield* reverseRefinement(scope, evaluated) : attributeRefinement(scope, evaluated))
   }
-  return combined(refinement.kind, yield* mapped(refinement.operands, (operand) => refinementTest(scope, operand)))
+  return testOf(refinement, prepared)
 }
+
+function attributesIn(refinement: Refinement): readonly Attribute[] {
+  if (refinement.kind === 'attribute') return [refinement]
+  return refinement.kind === 'group' ? attributesIn(refinement.attributes) : refinement.operands.flatMap(attributesIn)
+}
+
+function testOf(refinement: Refinement, prepared: ReadonlyMap<Attribute, RefinementTest>): RefinementTest {
+  if (refinement.kind === 'group') return groupRefinement(refinement, testOf(refinement.attributes, prepared))
+  if (refinement.kind !== 'attribute')
+    return combined(
+      refinement.kind,
+      refinement.operands.map((operand) => testOf(operand, prepared)),
+    )
+  const test = prepared.get(refinement)
+  if (test === undefined) throw new Error('An attribute of the refinement was not evaluated.')
+  return test
+}
+
+/** An attribute whose constraints have been evaluated. */
+interface Evaluated extends Omit<Attribute, 'value'> {
+  /** The types of relationships that it names. */
+  readonly types: Bitmap
+  readonly value: (ConceptsValue & { readonly concepts: Bitmap }) | ConcreteValue
+}
+
+type ConceptsValue = Extract<AttributeValue, { kind: 'concepts' }>
+type ConcreteValue = Exclude<AttributeValue, { kind: 'concepts' }>
 
 function combined(kind: 'and' | 'or', tests: readonly RefinementTest[]): RefinementTest {
   const sources = tests.flatMap(({ candidates }) => candidates ?? [])
@@ -42,11 +77,12 @@ function fits(count: number, { min, max = Number.POSITIVE_INFINITY }: Cardinalit
   return min <= count && count <= max
 }
 
-function* attributeRefinement(scope: EclScope, attribute: Attribute): Work<RefinementTest> {
-  const test = yield* attributeTest(scope, attribute)
+function attributeRefinement(scope: EclScope, attribute: Evaluated): RefinementTest {
+  const { cardinality } = attribute
+  const test = attributeTest(scope, attribute)
   return {
-    holds: (range) => fits(countRows(test, range), attribute.cardinality),
-    ...((attribute.cardinality?.min ?? 1) > 0 && candidatesOf(scope, test)),
+    holds: (range) => fits(countRows(test, range), cardinality),
+    ...((cardinality?.min ?? 1) > 0 && candidatesOf(scope, test)),
   }
 }
 
@@ -60,11 +96,8 @@ function candidatesOf({ index }: EclScope, { values }: AttributeTest): Pick<Refi
 }
 
 /** Prepares a reversed attribute: counts the concepts selected by the value that have the tested concept as their attribute value. */
-function* reverseRefinement(scope: EclScope, { cardinality, name, value }: Attribute): Work<RefinementTest> {
-  const types = yield* scope.evaluate(name)
+function* reverseRefinement({ index }: EclScope, { cardinality, types, value }: Evaluated): Work<RefinementTest> {
   if (value.kind !== 'concepts') return { holds: () => false }
-  const { index } = scope
-  const selected = yield* scope.evaluate(value.constraint)
   const counts = new Uint32Array(index.size)
   const seen = new Uint32Array(index.size)
   const countTargets = (source: number): void => {
@@ -77,7 +110,7 @@ function* reverseRefinement(scope: EclScope, { cardinality, name, value }: Attri
       counts[target] = (counts[target] ?? 0) + 1
     }
   }
-  yield* visited(members(value.comparison === '=' ? selected : andNot(index.all(), selected)), countTargets)
+  yield* visited(members(value.comparison === '=' ? value.concepts : andNot(index.all(), value.concepts)), countTargets)
   // A set fits into memory, whereas thousands of lists of counts would not.
   const fitting = yield* testedBitmap(index.size, (concept) => fits(counts[concept] ?? 0, cardinality))
   return {
@@ -89,8 +122,7 @@ function* reverseRefinement(scope: EclScope, { cardinality, name, value }: Attri
 }
 
 /** Counts the role groups that meet the attributes; each relationship outside groups counts as a group of its own. */
-function* groupRefinement(scope: EclScope, { attributes, cardinality }: Extract<Refinement, { kind: 'group' }>): Work<RefinementTest> {
-  const inner = yield* refinementTest(scope, attributes)
+function groupRefinement({ cardinality }: Extract<Refinement, { kind: 'group' }>, inner: RefinementTest): RefinementTest {
   const holds = (range: RowRange): boolean => {
     let count = 0
     for (const group of groupsOf(range)) if (inner.holds(group)) count++
@@ -121,14 +153,12 @@ interface AttributeTest {
   readonly values?: Bitmap
 }
 
-/** Evaluates the name and the value of an attribute. */
-function* attributeTest(scope: EclScope, { name, value }: Attribute): Work<AttributeTest> {
-  const types = yield* scope.evaluate(name)
+function attributeTest(scope: EclScope, { types, value }: Evaluated): AttributeTest {
   if (value.kind === 'text') scope.addParts(wordCount(value.terms))
   if (value.kind !== 'concepts') return { types, accepts: concreteTest(scope, value) }
-  const values = yield* scope.evaluate(value.constraint)
-  if (value.comparison === '=') return { types, accepts: (found) => values.has(found), values }
-  return { types, accepts: (found) => !isConcrete(found) && !values.has(found) }
+  const { comparison, concepts } = value
+  if (comparison === '=') return { types, accepts: (found) => concepts.has(found), values: concepts }
+  return { types, accepts: (found) => !isConcrete(found) && !concepts.has(found) }
 }
 
 /** Counts the rows that the attribute accepts, in the given range. */
@@ -140,14 +170,14 @@ function countRows({ types, accepts }: AttributeTest, { rows, from, to }: RowRan
   return count
 }
 
-function concreteTest({ index }: EclScope, value: Exclude<AttributeValue, { kind: 'concepts' }>): ValueTest {
+function concreteTest({ index }: EclScope, value: ConcreteValue): ValueTest {
   const accepts = textTest(value)
   const known = index.header.values.map(accepts)
   return (found) => isConcrete(found) && (known[found - CONCRETE] ?? false)
 }
 
 /** Returns a test for concrete values as stored: numbers plain, strings in quotes. */
-export function textTest(value: Exclude<AttributeValue, { kind: 'concepts' }>): (text: string) => boolean {
+export function textTest(value: ConcreteValue): (text: string) => boolean {
   if (value.kind === 'number') {
     return (text) => /^[-+]?[0-9]+(?:\.[0-9]+)?$/.test(text) && compares(value.comparison, Number(text), value.value)
   }

@@ -152,8 +152,10 @@ function sectionsIn({ db }: ImportWork): WorkSections {
   return {
     put: (name, bytes) => void insert.run(name, bytes),
     section,
-    *all() {
-      for (const { name } of names.all()) yield [String(name), section(String(name))]
-    },
+    all: () =>
+      names
+        .all()
+        .values()
+        .map(({ name }): Section => [String(name), section(String(name))]),
   }
 }
