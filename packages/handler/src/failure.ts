@@ -1,7 +1,6 @@
 import type { OperationOutcome } from 'fhir/r4.js'
 import { ERRORS, OperationError, outcomeOf } from 'fhir-ops/errors'
-import { badRequest, challengeOf } from './auth/credentials.js'
-import { DPOP_CHALLENGE } from './auth/dpop.js'
+import { DPOP_CHALLENGE, badRequest, challengeOf } from './auth/credentials.js'
 import { emptyAnswer, fhirAnswer, jsonAnswer, type Answer } from './http/answer.js'
 import { ACCEPT_PATCH } from './http/body.js'
 import type { Exchange, Family } from './exchange.js'

@@ -18,9 +18,17 @@ import type { TypeModel, UnitConversion } from '../fhirpath/index.js'
 import type { SearchOptions } from '../search/index.js'
 import type { ConceptStore, Indexer, Storage } from '../storage/index.js'
 import { createCache, type Cache } from './cache.js'
-import { DEFAULT_LIMITS, LIMITS_SHAPE, type LibraryChecker, type Limits, type OperationContext } from './context.js'
+import {
+  DEFAULT_LIMITS,
+  LIMITS_SHAPE,
+  VALIDATION_SHAPE,
+  suppressionProblem,
+  type LibraryChecker,
+  type Limits,
+  type OperationContext,
+  type ValidationPolicy,
+} from './context.js'
 import { createScheduler, pacedResource } from './pace.js'
-import { suppressionProblem, VALIDATION_SHAPE, type ValidationPolicy } from './validation-policy.js'
 
 /** Options of `createContext`; `r4()` of `@fhir-ops/r4` provides all but the storage. */
 export interface ContextOptions {

@@ -1,2 +1,1 @@
-export { OperationError, ERRORS, type ErrorCode } from './operation-error.js'
-export { outcomeOf } from './outcome.js'
+export { ERRORS, type ErrorCode, OperationError, outcomeOf } from './operation-error.js'

@@ -1,4 +1,3 @@
 export { memoryStorage, type MemoryStorageOptions } from './memory-storage.js'
-export { memorySessionStore } from './session-store.js'
+export { memoryConceptStore, memorySessionStore } from './stores.js'
 export { meetsCondition, type FoundBy } from './matches.js'
-export { memoryConceptStore } from './concept-store.js'

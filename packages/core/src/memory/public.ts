@@ -1,3 +1,2 @@
 export { memoryStorage } from './memory-storage.js'
-export { memorySessionStore } from './session-store.js'
-export { memoryConceptStore } from './concept-store.js'
+export { memoryConceptStore, memorySessionStore } from './stores.js'

@@ -23,7 +23,26 @@ export {
   wrappedStorage,
   type StorageMembers,
 } from './storage.js'
-export { allMatches, scanItemTooLong, scanPages, scanResources, SCAN_ITEM_BYTES, SCAN_PAGE_BYTES } from './scan.js'
+export {
+  type HistoryPosition,
+  type IndexedResource,
+  SCAN_ITEM_BYTES,
+  SCAN_PAGE_BYTES,
+  type SortPosition,
+  allMatches,
+  comparePositions,
+  compareSortKeys,
+  cursorParts,
+  historyCursor,
+  historyOrder,
+  positionOf,
+  readHistoryCursor,
+  scanItemTooLong,
+  scanPages,
+  scanResources,
+  sortKeyAmong,
+  versionNumber,
+} from './pages.js'
 export {
   CONTAINED_PARAM,
   type CheckedResource,
@@ -44,20 +63,6 @@ export {
   storedResource,
   writableText,
 } from './stored-resource.js'
-export {
-  cursorParts,
-  historyCursor,
-  historyOrder,
-  readHistoryCursor,
-  versionNumber,
-  type HistoryPosition,
-  comparePositions,
-  compareSortKeys,
-  positionOf,
-  sortKeyAmong,
-  type IndexedResource,
-  type SortPosition,
-} from './positions.js'
 export {
   type Comparison,
   type Condition,
@@ -95,14 +100,18 @@ export {
   MATCHES_OF_PUT,
   type ConditionalPut,
 } from './checks.js'
-export type { ConceptStore, StagedSystem, StoredSystem, SystemSections, SystemToStore } from './concept-store.js'
 export type {
+  ConceptStore,
   KnownSession,
   SessionChange,
   SessionNews,
   SessionRecord,
   SessionState,
   SessionStore,
+  StagedSystem,
+  StoredSystem,
+  SystemSections,
+  SystemToStore,
   UserRecord,
   WantedSessions,
-} from './session-store.js'
+} from './stores.js'

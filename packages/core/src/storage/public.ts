@@ -16,8 +16,19 @@ export {
   type ResourceOf,
   wrappedStorage,
 } from './storage.js'
-export { historyCursor, historyOrder, readHistoryCursor, versionNumber, comparePositions, type SortPosition } from './positions.js'
-export { allMatches, scanItemTooLong, scanResources, SCAN_ITEM_BYTES, SCAN_PAGE_BYTES } from './scan.js'
+export {
+  SCAN_ITEM_BYTES,
+  SCAN_PAGE_BYTES,
+  type SortPosition,
+  allMatches,
+  comparePositions,
+  historyCursor,
+  historyOrder,
+  readHistoryCursor,
+  scanItemTooLong,
+  scanResources,
+  versionNumber,
+} from './pages.js'
 export {
   DEFINITION_PARAM,
   isDefinitionEntry,
@@ -42,5 +53,4 @@ export {
   writableText,
 } from './stored-resource.js'
 export { isResourceId, isResourceType, checkEntries, checkQuery, checkScan } from './checks.js'
-export type { ConceptStore, StoredSystem, SystemSections, SystemToStore } from './concept-store.js'
-export type { SessionRecord, SessionStore, UserRecord } from './session-store.js'
+export type { ConceptStore, SessionRecord, SessionStore, StoredSystem, SystemSections, SystemToStore, UserRecord } from './stores.js'
