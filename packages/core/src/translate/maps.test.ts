@@ -135,7 +135,8 @@ describe('which map is used', () => {
   })
 
   test('of two maps with one url and version that come along the first is used', async () => {
-    const [first, second] = ['first', 'second'].map((target) => map(target, { url: `${URL}twin`, version: '1' }))
+    const twin = { url: `${URL}twin`, version: '1' }
+    const [first, second] = [map('first', twin), map('second', twin)]
     const resources = [first, second]
     expect(await targets({ resources })).toEqual(['first'])
     expect(await targets({ resources, url: `${URL}twin` })).toEqual(['first'])
