@@ -1,14 +1,14 @@
 export {
+  forRequest,
   DEFAULT_LIMITS,
-  type HostRule,
-  type Limits,
   type OperationContext,
   type Progress,
-  type RuleSettings,
+  type Limits,
   type Suppression,
   type ValidationPolicy,
-  forRequest,
+  type HostRule,
+  type RuleSettings,
 } from './context.js'
 export { createContext, type ContextOptions } from './create-context.js'
 export { createCache, type Cache } from './cache.js'
-export type { Coverage, Explanation } from '../explain/explanation.js'
+export type { Explanation, Coverage } from '../explain/explanation.js'

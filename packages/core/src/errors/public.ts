@@ -1,1 +1,1 @@
-export { ERRORS, type ErrorCode, OperationError, outcomeOf } from './operation-error.js'
+export { OperationError, ERRORS, type ErrorCode, outcomeOf } from './operation-error.js'

@@ -1,2 +1,2 @@
 export { memoryStorage } from './memory-storage.js'
-export { memoryConceptStore, memorySessionStore } from './stores.js'
+export { memorySessionStore, memoryConceptStore } from './stores.js'

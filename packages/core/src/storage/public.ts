@@ -17,17 +17,17 @@ export {
   wrappedStorage,
 } from './storage.js'
 export {
-  SCAN_ITEM_BYTES,
-  SCAN_PAGE_BYTES,
-  type SortPosition,
-  allMatches,
-  comparePositions,
   historyCursor,
   historyOrder,
   readHistoryCursor,
+  versionNumber,
+  comparePositions,
+  type SortPosition,
+  allMatches,
   scanItemTooLong,
   scanResources,
-  versionNumber,
+  SCAN_ITEM_BYTES,
+  SCAN_PAGE_BYTES,
 } from './pages.js'
 export {
   DEFINITION_PARAM,
@@ -42,15 +42,15 @@ export {
 } from './query.js'
 export {
   CONTAINED_PARAM,
-  type Indexer,
-  checkAddress,
-  checkLaidOut,
   containedPuts,
   containedType,
   placesOf,
-  putResource,
+  checkLaidOut,
   storedResource,
+  putResource,
+  type Indexer,
+  checkAddress,
   writableText,
 } from './stored-resource.js'
 export { isResourceId, isResourceType, checkEntries, checkQuery, checkScan } from './checks.js'
-export type { ConceptStore, SessionRecord, SessionStore, StoredSystem, SystemSections, SystemToStore, UserRecord } from './stores.js'
+export type { ConceptStore, StoredSystem, SystemSections, SystemToStore, SessionRecord, SessionStore, UserRecord } from './stores.js'
