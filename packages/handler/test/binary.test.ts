@@ -234,6 +234,16 @@ describe('a Binary', () => {
     expect((await ask('/List?item:Binary._id=secret', { method: 'DELETE' }, token)).status).toBe(403)
   })
 
+  it('that its caller must not know of is missing when references are validated, like one that does not exist', async () => {
+    const { token } = await running.sessions.create({ user: USER, scopes: ['system/Binary.rs', 'system/List.r'] })
+    const validated = async (id: string): Promise<unknown> => {
+      const item = { resourceType: 'List', status: 'current', mode: 'working', entry: [{ item: { reference: `Binary/${id}` } }] }
+      const { json } = await ask('/List/$validate?validateReferences=exists', { method: 'POST', body: JSON.stringify(item) }, token)
+      return JSON.parse(JSON.stringify(at(json, 'issue')).replaceAll(id, ':id'))
+    }
+    expect(await validated('secret')).toEqual(await validated('absent'))
+  })
+
   it('is only for those whose part of the type has what it belongs to', async () => {
     for (const [id, gender] of Object.entries({ ada: 'female', bob: 'male' })) {
       await ask(`/Patient/${id}`, { method: 'PUT', body: JSON.stringify({ resourceType: 'Patient', id, gender }) })

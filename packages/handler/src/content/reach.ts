@@ -225,7 +225,11 @@ interface Address {
 export function withoutHidden(exchange: Exchange): Awaitable<Exchange> {
   const { caller, ctx, params } = exchange
   const [type, id] = [params.get('type'), params.get('id')]
-  const shown = caller.hides ? { ...exchange, ctx: { ...ctx, storage: shownStorage(ctx, caller), isPartial: true } } : exchange
+  // An operation whose answers are cached reads definitions only.
+  const reached = exchange.route?.isCacheable === true ? exchange : { ...exchange, ctx: { ...ctx, storage: reachedStorage(exchange) } }
+  const shown = caller.hides
+    ? { ...reached, ctx: { ...reached.ctx, storage: shownStorage(reached.ctx, caller), isPartial: true } }
+    : reached
   if (type === undefined || id === undefined) return shown
   return after(isSeen(exchange, { type, id }), (seen) => (seen ? shown : { ...shown, ctx: withoutResource(shown.ctx, { type, id }) }))
 }
@@ -250,13 +254,31 @@ export function withoutResource(ctx: OperationContext, hidden: Address): Operati
 
 function storageWithout(storage: Storage, isHidden: (type: string, id: string) => boolean): Storage {
   const { history } = storage
+  return reading(
+    storage,
+    async (type, id) => (isHidden(type, id) ? undefined : storage.read(type, id)),
+    history && shownHistory(history, (type, id) => !isHidden(type, id)),
+  )
+}
+
+/** The storage of a request without Binaries and bots out of reach: an operation may read whatever its input refers to. Searches for them are refused. */
+function reachedStorage({ ctx, caller }: Exchange): Storage {
+  const { storage } = ctx
+  return reading(storage, async (type, id) => {
+    const stored = await storage.read(type, id)
+    return stored !== undefined && (await isReached({ ctx, caller }, stored)) ? stored : undefined
+  })
+}
+
+/** Returns the storage with another way to read, and another history. */
+function reading(storage: Storage, read: Storage['read'], history: Storage['history'] = storage.history): Storage {
   return wrappedStorage({
     capabilities: storage.capabilities,
-    history: history && shownHistory(history, (type, id) => !isHidden(type, id)),
+    history,
     revision: storage.revision,
     changes: storage.changes,
     scan: storage.scan,
-    read: async (type, id) => (isHidden(type, id) ? undefined : storage.read(type, id)),
+    read,
     search: (query) => storage.search(query),
     count: (query) => storage.count(query),
     write: (entries) => storage.write(entries),
