@@ -82,7 +82,7 @@ export function parseClass(reader: PatternReader, cased: (test: CharTest) => Cha
   const tests: CharTest[] = []
   let without: CharTest | undefined
   for (let first = true; first || reader.peek() !== ']'; first = false) {
-    if (reader.peek() === '') throw reader.refuse('a character class is not closed')
+    if (reader.peek() === '') throw reader.refuse(NOT_CLOSED)
     if (first && reader.peek() === ']') break
     if (reader.take('-[')) {
       without = parseClass(reader, cased)
@@ -90,10 +90,12 @@ export function parseClass(reader: PatternReader, cased: (test: CharTest) => Cha
     }
     tests.push(parseRange(reader))
   }
-  if (!reader.take(']')) throw reader.refuse('a character class is not closed')
+  if (!reader.take(']')) throw reader.refuse(NOT_CLOSED)
   const listed = cased(anyOf(tests))
   return subtract(negated ? not(listed) : listed, without)
 }
+
+const NOT_CLOSED = 'a character class is not closed'
 
 /** Parses an escape, after its backslash, to a character or a class. */
 export function parseEscape(reader: PatternReader): ClassAtom {
@@ -133,6 +135,7 @@ function parseRange(reader: PatternReader): CharTest {
   if (typeof from !== 'number') return from
   if (reader.peek() !== '-' || reader.peek(1) === ']' || reader.peek(1) === '[') return range(from, from)
   reader.next()
+  if (reader.peek() === '') throw reader.refuse(NOT_CLOSED)
   const to = parseAtom(reader)
   if (typeof to !== 'number') throw reader.refuse('a range ends with a class')
   if (to < from) throw reader.refuse('a range ends before it begins')

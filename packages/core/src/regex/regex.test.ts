@@ -82,6 +82,7 @@ describe('what cannot be used is refused by name', () => {
     ['(a', 'not closed'],
     ['a)', 'no opening'],
     ['[a', 'not closed'],
+    ['[a-', 'not closed'],
     ['[b-a]', 'range'],
     ['*a', 'nothing to repeat'],
     ['a\\', 'backslash'],

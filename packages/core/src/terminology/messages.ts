@@ -64,6 +64,12 @@ export const MESSAGES = {
     'Found a circularity pointing to {valueSet} processing ValueSet with pathway [{path}]',
   ],
   VALUESET_TOO_COSTLY: ['error', 'too-costly', undefined, "The value set '{valueSet}' expansion has too many codes to produce (>{limit})"],
+  CODESYSTEM_NOT_ENUMERABLE: [
+    'error',
+    'not-supported',
+    undefined,
+    "The code system '{system}' cannot be expanded because its codes cannot be iterated or enumerated in any meaningful sense",
+  ],
   VALUESET_SUPPLEMENT_MISSING: ['error', 'not-found', 'not-found', 'Required supplement not found: {supplement}{reason}'],
   UNABLE_TO_HANDLE_SYSTEM_FILTER_WITH_NO_VALUE: [
     'error',

@@ -1,6 +1,7 @@
 import { createNumbers, createTextNumbers, type Numbers, type TextNumbers } from '../bits/index.js'
 import { formatCanonical, type Definition } from '../content/index.js'
 import type { OperationContext } from '../context/index.js'
+import { quoted } from '../errors/index.js'
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../json/index.js'
 import {
   cachedWork,
@@ -29,6 +30,8 @@ export interface MapHead {
 /** A ConceptMap indexed for lookups by code. */
 export interface MapIndex extends MapHead {
   readonly groups: readonly GroupIndex[]
+  /** The maps that it contains, by `#id`; also those of a contained map, which may refer to the others. */
+  readonly contained: ReadonlyMap<string, MapIndex>
   /** FHIRPath of the first element that does not have the shape of R4; `translate` refuses such a map. */
   readonly malformed: string | undefined
 }
@@ -69,7 +72,10 @@ export interface Mapping {
 
 const KIND: CachedKind<MapIndex> = longKind({
   name: 'concept-map',
-  bytes: (index) => 1_000 + BYTES_PER_ELEMENT * index.groups.reduce((sum, group) => sum + group.elements, 0),
+  bytes: (index) =>
+    [index, ...index.contained.values()]
+      .flatMap(({ groups }) => groups)
+      .reduce((sum, { elements }) => sum + BYTES_PER_ELEMENT * elements, 1_000),
   make: indexOf,
 })
 
@@ -81,11 +87,23 @@ export function mapIndex(ctx: OperationContext, definition: Definition): Promise
   return cachedWork(ctx, KIND, definition)
 }
 
-function* indexOf(map: JsonObject): Work<MapIndex> {
+function* indexOf(map: JsonObject, contained = new Map<string, MapIndex>()): Work<MapIndex> {
+  for (const inner of objectsAt(map, 'contained').filter(isMap))
+    contained.set(`#${stringAt(inner, 'id')}`, yield* indexOf(inner, contained))
   const groups: GroupIndex[] = []
   for (const [i, group] of objectsAt(map, 'group').entries())
     groups.push({ path: `ConceptMap.group[${i}]`, ...groupIndex(group, yield* elementsBySource(group)) })
-  return { ...mapHead(map), groups, malformed: yield* malformedPlace(map) }
+  return { ...mapHead(map), groups, contained, malformed: yield* malformedPlace(map) }
+}
+
+/** True for a ConceptMap. */
+export function isMap(resource: unknown): resource is JsonObject {
+  return isObject(resource) && resource['resourceType'] === 'ConceptMap'
+}
+
+/** Names a map in a message. */
+export function shownMap({ canonical = '(unidentified)' }: MapHead): string {
+  return `ConceptMap ${quoted(canonical)}`
 }
 
 /** Reads what a map states of itself, which takes no list of mappings. */

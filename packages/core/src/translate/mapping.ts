@@ -1,7 +1,7 @@
 import type { Coding } from 'fhir/r4.js'
-import { OperationError, quoted } from '../errors/index.js'
+import { OperationError } from '../errors/index.js'
 import { objectsAt, stringAt, type JsonObject } from '../json/index.js'
-import type { Direction, MapIndex, Mapping } from './map-index.js'
+import { shownMap, type Direction, type MapIndex, type Mapping } from './map-index.js'
 import type { TranslateMatch, TranslateProduct } from './result.js'
 import type { TranslateDependency, SourceCode } from './input.js'
 
@@ -25,7 +25,7 @@ export function mappingMatch(map: MapIndex, from: SourceCode, { mapping, directi
   }
 }
 
-function codingOf(concept: JsonObject, { to, toVersion }: Direction): Coding | undefined {
+function codingOf(concept: JsonObject, { to, toVersion }: Partial<Direction>): Coding | undefined {
   const code = stringAt(concept, 'code')
   const display = stringAt(concept, 'display')
   if (code === undefined) return undefined
@@ -39,11 +39,8 @@ function codingOf(concept: JsonObject, { to, toVersion }: Direction): Coding | u
 
 function productOf(product: JsonObject): readonly TranslateProduct[] {
   const element = stringAt(product, 'property')
-  const code = stringAt(product, 'value')
-  const system = stringAt(product, 'system')
-  const display = stringAt(product, 'display')
-  if (element === undefined || code === undefined) return []
-  return [{ element, concept: { ...(system !== undefined && { system }), code, ...(display !== undefined && { display }) } }]
+  const concept = codingOf({ ...product, code: product['value'] }, { to: stringAt(product, 'system') })
+  return element === undefined || concept === undefined ? [] : [{ element, concept }]
 }
 
 /** Values of other elements, each encoded as a text, so that a condition takes one lookup. */
@@ -63,14 +60,13 @@ export function factsOf(dependencies: readonly TranslateDependency[]): Facts {
 
 /** True if every `dependsOn` of the target is among the facts. */
 export function dependenciesMet(target: JsonObject, facts: Facts): boolean {
-  return objectsAt(target, 'dependsOn').every((condition) => {
-    const property = stringAt(condition, 'property')
-    const value = stringAt(condition, 'value')
-    return property !== undefined && value !== undefined && facts.has(fact(property, stringAt(condition, 'system'), value))
-  })
+  return objectsAt(target, 'dependsOn').every((condition) =>
+    facts.has(fact(stringAt(condition, 'property'), stringAt(condition, 'system'), stringAt(condition, 'value'))),
+  )
 }
 
-function fact(element: string, system: string | undefined, value: string): string {
+/** No dependency lacks element or value, so a condition that does is never met. */
+function fact(element: string | undefined, system: string | undefined, value: string | undefined): string {
   return JSON.stringify([element, system, value])
 }
 
@@ -92,7 +88,7 @@ export function unmappedRule(unmapped: JsonObject, map: MapIndex): UnmappedRule 
   if (mode === 'provided') return { mode, target: {} }
   if (mode === 'fixed' && code !== undefined) return { mode, target: { code, display: unmapped['display'] } }
   if (mode === 'other-map' && url !== undefined) return { mode, url }
-  throw new OperationError('definition-invalid', `ConceptMap ${quoted(map.canonical ?? '')} has an 'unmapped' that cannot be followed.`, {
+  throw new OperationError('definition-invalid', `${shownMap(map)} has an 'unmapped' that cannot be followed.`, {
     expression: ['ConceptMap.group.unmapped'],
   })
 }

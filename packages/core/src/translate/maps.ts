@@ -1,9 +1,9 @@
 import { canonicalOf, definitionOf, formatCanonical, headOf, newestOf, type Definition } from '../content/index.js'
 import { createPace, type OperationContext } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
-import { isObject, stringAt, type JsonObject } from '../json/index.js'
+import { isObject, stringAt } from '../json/index.js'
 import { createMarks, implicitDefinition, refuseUnopened, type Marks } from '../terminology/index.js'
-import { mapHead, mapIndex, type MapHead, type MapIndex } from './map-index.js'
+import { isMap, mapHead, mapIndex, type MapHead, type MapIndex } from './map-index.js'
 import type { TranslateOptions } from './input.js'
 
 /**
@@ -117,10 +117,6 @@ function requestMaps({ resources = [] }: TranslateOptions): readonly Definition[
   return resources.filter(isMap).map((map) => definitionOf(map) ?? inlineMap(map))
 }
 
-function isMap(resource: unknown): resource is JsonObject {
-  return isObject(resource) && resource['resourceType'] === 'ConceptMap'
-}
-
 /** Returns one version of each map, ordered by url: the newest that fits the input, and is not retired where no version was requested. */
 function currentVersions(definitions: readonly Definition[], input: TranslateOptions): readonly Definition[] {
   const eligible = definitions.filter(({ status }) => input.mapVersion !== undefined || status !== 'retired')
@@ -157,10 +153,6 @@ function agree(requested: string | undefined, stated: string | undefined): boole
 }
 
 function noMapText({ source, target, mapVersion }: TranslateOptions): string {
-  const parts = [
-    source !== undefined && ` from value set ${quoted(source)}`,
-    target !== undefined && ` to value set ${quoted(target)}`,
-    mapVersion !== undefined && ` of version ${quoted(mapVersion)}`,
-  ]
-  return `There is no ConceptMap${parts.filter((part) => part !== false).join('')}.`
+  const part = (words: string, name: string | undefined): string => (name === undefined ? '' : ` ${words} ${quoted(name)}`)
+  return `There is no ConceptMap${part('from value set', source)}${part('to value set', target)}${part('of version', mapVersion)}.`
 }

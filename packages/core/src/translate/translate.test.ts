@@ -251,11 +251,25 @@ describe('unmapped', () => {
     expect(await codes(ctx, { url: MAP, coding: a, targetSystem: THREE })).toEqual([])
   })
 
+  test('follows a contained map, which may refer to another one', async () => {
+    const inner = (id: string, groups: readonly object[]): object => ({ resourceType: 'ConceptMap', id, status: 'active', group: groups })
+    const own = group(ONE, TWO, { a: ['x'] }, { unmapped: { mode: 'other-map', url: '#second' } })
+    const second = inner('second', [group(ONE, TWO, { b: ['y'] }, { unmapped: { mode: 'other-map', url: '#third' } })])
+    const third = inner('third', [group(ONE, TWO, { c: ['z'] }, { unmapped: { mode: 'other-map', url: '#second' } })])
+    const found = (code: string): Promise<readonly (string | undefined)[]> =>
+      codes(context(map({ group: [own], contained: [second, { resourceType: 'ValueSet', id: 'other' }, third] })), {
+        url: MAP,
+        coding: { system: ONE, code },
+      })
+    expect(await Promise.all(['a', 'b', 'c', 'd'].map(found))).toEqual([['x'], ['y'], ['z'], []])
+  })
+
   test.each<[string, object, string]>([
     ['another map that does not exist', { mode: 'other-map', url: other }, 'definition-not-found'],
     ['a fixed mode without code', { mode: 'fixed' }, 'definition-invalid'],
     ['another map without url', { mode: 'other-map' }, 'definition-invalid'],
     ['a mode that does not exist', { mode: 'constructor' }, 'definition-invalid'],
+    ['a contained map that does not exist', { mode: 'other-map', url: '#x' }, 'definition-not-found'],
     ['a map inside another one', { mode: 'other-map', url: `${MAP}#x` }, 'definition-not-found'],
   ])('%s is refused', async (_name, rule, code) => {
     await expect(translate(context(unmapped(rule)), { url: MAP, coding: unknown })).rejects.toMatchObject({ code })

@@ -3,7 +3,7 @@ import { OperationError, quoted } from '../errors/index.js'
 import { checkInput } from '../input/index.js'
 import { isOfVersion, unusableElement } from '../terminology/index.js'
 import { sourceCodes, TRANSLATE_INPUT, type SourceCode, type TranslateInput, type TranslateOptions } from './input.js'
-import { mapIndex, type Direction, type MapIndex, type Mapping, NO_TRANSLATION } from './map-index.js'
+import { mapIndex, shownMap, type Direction, type MapIndex, type Mapping, NO_TRANSLATION } from './map-index.js'
 import { dependenciesMet, factsOf, mappingMatch, unmappedRule, type Facts } from './mapping.js'
 import { currentMap, mapsFor } from './maps.js'
 import type { TranslateMatch, TranslateResult } from './result.js'
@@ -46,7 +46,7 @@ function isTranslation({ equivalence }: TranslateMatch): boolean {
 
 function noTranslationText(codes: readonly SourceCode[], maps: readonly MapIndex[], targetSystem: string | undefined): string {
   const what = listed(codes.map(({ system, code }) => `${quoted(code)} of ${quoted(system)}`))
-  const where = listed(maps.map(({ canonical }) => (canonical === undefined ? 'the given ConceptMap' : `ConceptMap ${quoted(canonical)}`)))
+  const where = listed(maps.map(shownMap))
   const into = targetSystem === undefined ? '' : ` into ${quoted(targetSystem)}`
   return `No translation of ${what}${into} was found in ${where}.`
 }
@@ -101,9 +101,8 @@ async function walkMap(walk: Walk, map: MapIndex, { codes, depth }: Visit): Prom
   }
 }
 
-function refuseMalformed({ canonical, malformed }: MapIndex): void {
-  if (malformed === undefined) return
-  throw unusableElement(canonical === undefined ? 'The given ConceptMap' : `ConceptMap ${quoted(canonical)}`, malformed)
+function refuseMalformed(map: MapIndex): void {
+  if (map.malformed !== undefined) throw unusableElement(shownMap(map), map.malformed)
 }
 
 /** Returns a function that finds the codes of a system; all codes for a group without a source system. */
@@ -172,9 +171,9 @@ async function walkUnmapped(walk: Walk, asked: AskedGroup, { codes, depth }: Vis
     return
   }
   if (depth >= walk.ctx.limits.maxMapChain) {
-    throw new OperationError('too-costly', `The chain of unmapped codes is longer than ${walk.ctx.limits.maxMapChain} maps.`)
+    throw new OperationError('too-costly', `More than ${walk.ctx.limits.maxMapChain} maps are chained by 'unmapped'.`)
   }
-  await walkMap(walk, await otherMap(walk, rule.url), { codes: known, depth: depth + 1 })
+  await walkMap(walk, map.contained.get(rule.url) ?? (await otherMap(walk, rule.url)), { codes: known, depth: depth + 1 })
 }
 
 async function otherMap(walk: Walk, canonical: string): Promise<MapIndex> {
@@ -182,10 +181,7 @@ async function otherMap(walk: Walk, canonical: string): Promise<MapIndex> {
   if (known !== undefined) return known
   const definition = await currentMap(walk.ctx, canonical)
   if (definition === undefined) {
-    throw new OperationError(
-      'definition-not-found',
-      `ConceptMap ${quoted(canonical)}, which a map refers to for unmapped codes, does not exist.`,
-    )
+    throw new OperationError('definition-not-found', `ConceptMap ${quoted(canonical)} of 'unmapped' does not exist.`)
   }
   const index = await mapIndex(walk.ctx, definition)
   walk.others.set(canonical, index)

@@ -1,5 +1,5 @@
 import { quoted } from '../errors/index.js'
-import type { Explain, ExplanationReason, ExplanationStep } from '../explain/index.js'
+import type { Explain, ExplanationStep } from '../explain/index.js'
 import { stringAt } from '../json/index.js'
 import { MOST_NEAREST, nearestOf } from '../terminology/index.js'
 import type { Pace } from '../context/index.js'
@@ -105,11 +105,6 @@ export function unmappedStep(
   { map, group }: AskedGroup,
   { code, rule }: { readonly code: SourceCode; readonly rule: UnmappedRule },
 ): ExplanationStep {
-  const does = {
-    provided: 'keeps the code',
-    fixed: `gives ${quoted(rule.mode === 'other-map' ? '' : (rule.target.code ?? ''))}`,
-    'other-map': `asks the map ${quoted(rule.mode === 'other-map' ? rule.url : '')}`,
-  } as const
   return {
     kind: 'unmapped',
     outcome: 'chosen',
@@ -117,8 +112,14 @@ export function unmappedStep(
     ...definitionOf(map),
     path: `${group.path}.unmapped`,
     coding: code,
-    text: `For ${quoted(code.code)}, which it does not map, the group ${does[rule.mode]} (mode ${rule.mode}).`,
+    text: `For ${quoted(code.code)}, which it does not map, the group ${handling(rule)} (mode ${rule.mode}).`,
   }
+}
+
+function handling(rule: UnmappedRule): string {
+  if (rule.mode === 'other-map') return `asks the map ${quoted(rule.url)}`
+  const { code } = rule.target
+  return code === undefined ? 'keeps the code' : `gives ${quoted(code)}`
 }
 
 interface AskedMapping {
@@ -127,17 +128,16 @@ interface AskedMapping {
 }
 
 function mappingStep({ map, group }: AskedGroup, { element, target }: Mapping, { code, applies }: AskedMapping): ExplanationStep {
-  const reason: ExplanationReason = 'depends-on'
   const [from, to] = [stringAt(element, 'code') ?? '', stringAt(target, 'code')]
-  const says = to === undefined ? 'to nothing' : `to ${quoted(to)}`
+  const into = to === undefined ? 'nothing' : quoted(to)
   return {
     kind: 'element',
     outcome: applies ? 'holds' : 'fails',
-    ...(!applies && { reason }),
+    ...(!applies && { reason: 'depends-on' as const }),
     ...definitionOf(map),
     path: `${group.path}.element.where(code = ${quoted(from)})`,
     coding: code,
-    text: `The map takes ${quoted(from)} ${says} (${stringAt(target, 'equivalence') ?? 'no equivalence'})${applies ? '' : ', under conditions that are not met'}.`,
+    text: `The map takes ${quoted(from)} to ${into} (${stringAt(target, 'equivalence') ?? 'no equivalence'})${applies ? '' : ', under conditions that are not met'}.`,
   }
 }
 

@@ -100,7 +100,10 @@ describe('a code system that makes its codes', () => {
   })
 
   it.each([ALL, THIRDS])('is not listed without a common list', async ({ url }) => {
-    await expect(expand(alone, { url })).rejects.toMatchObject({ code: 'not-supported' })
+    await expect(expand(alone, { url })).rejects.toMatchObject({
+      code: 'not-supported',
+      detail: { messageId: 'CODESYSTEM_NOT_ENUMERABLE' },
+    })
   })
 
   it('gives way to a CodeSystem resource of the same url', async () => {

@@ -1,7 +1,8 @@
-import { OperationError } from '../../errors/index.js'
+import type { OperationError } from '../../errors/index.js'
 import { andNot, testedBitmap, type Bitmap } from '../../bits/index.js'
 import type { CodeSystemProvider, ConceptIndex, ConceptSet, Filter } from '../../code-system/index.js'
 import type { compileRegex } from '../../regex/index.js'
+import { refusal } from '../messages.js'
 
 /** Creates a set that can be listed in one step. */
 export function readySet(has: ConceptSet['has'], all: () => Bitmap): ConceptSet {
@@ -36,7 +37,7 @@ export function listable(provider: CodeSystemProvider): ConceptIndex {
 
 /** Creates the error for a code system whose codes cannot be listed. */
 export function cannotBeListed(url: string): OperationError {
-  return new OperationError('not-supported', `The code system ${url} has a grammar, and its codes cannot be listed.`)
+  return refusal('CODESYSTEM_NOT_ENUMERABLE', { system: url })
 }
 
 /** A filter of a planned value set. */
