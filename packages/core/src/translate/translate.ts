@@ -36,12 +36,8 @@ async function translated(ctx: OperationContext, input: TranslateInput): Promise
   const walk: Walk = { ctx: own, pace: createPace(own), input, facts, matches: [], seen: new Map(), others: new Map() }
   for (const map of maps) await walkMap(walk, map, { codes, depth: 1 })
   const { matches } = walk
-  const result = matches.some(isTranslation)
+  const result = matches.some(({ equivalence }) => !NO_TRANSLATION.has(equivalence))
   return { result, ...(!result && { message: noTranslationText(codes, maps, input.targetSystem) }), matches }
-}
-
-function isTranslation({ equivalence }: TranslateMatch): boolean {
-  return !NO_TRANSLATION.has(equivalence)
 }
 
 function noTranslationText(codes: readonly SourceCode[], maps: readonly MapIndex[], targetSystem: string | undefined): string {

@@ -67,7 +67,7 @@ export function passedGroupStep(
   const says = {
     'other-system': `translates codes of ${quoted(from)}`,
     'other-target': `translates into ${quoted(to)}`,
-    'other-version': `translates codes of the version ${quoted(fromVersion)}`,
+    'other-version': `translates codes of version ${quoted(fromVersion)}`,
   } as const
   return {
     kind: 'group',
@@ -137,7 +137,7 @@ function mappingStep({ map, group }: AskedGroup, { element, target }: Mapping, {
     ...definitionOf(map),
     path: `${group.path}.element.where(code = ${quoted(from)})`,
     coding: code,
-    text: `The map takes ${quoted(from)} to ${into} (${stringAt(target, 'equivalence') ?? 'no equivalence'})${applies ? '' : ', under conditions that are not met'}.`,
+    text: `The map takes ${quoted(from)} to ${into} (${stringAt(target, 'equivalence') ?? 'no equivalence'})${applies ? '' : ', whose conditions are not met'}.`,
   }
 }
 
