@@ -10,7 +10,7 @@ const REASONS: Readonly<Record<string, string>> = {
   alias: 'texts of extensions: R4 kept those of the base in some slices where later tools take those of the extension',
   base: 'logical models name the base in two ways',
   binding:
-    'a name that is common to several bindings (`isCommonBinding`) was inherited until 2021; a differential with a part of a binding takes the place of the whole',
+    'a name that is common to several bindings (`isCommonBinding`) was inherited until 2021; older tools kept bindings of types that cannot be bound',
   comment:
     'comments of extensions were inherited until 2019; other versions of extensions were loaded by the publisher; some link to pages by other addresses',
   condition: 'some tools copied `ele-1` from the root of the type or extension, others do not',
@@ -24,7 +24,7 @@ const REASONS: Readonly<Record<string, string>> = {
   isModifierReason: 'slices of extensions in other versions',
   isSummary: 'some tools leave it out for slices of extensions, some write `false`',
   mapping: 'white space; mappings of extensions, which R4 inherited in some slices',
-  max: 'older tools did not hand on to slices what the profile says below what is sliced',
+  max: 'older tools did not hand on to slices what the profile says below what is sliced, nor its own maximum',
   maxLength: 'primitive types, whose limits R4 took from elsewhere than the differential',
   maxValueInteger: 'as `maxLength`',
   meaningWhenMissing: 'one tool leaves it out where an extension states it',
@@ -45,7 +45,7 @@ snapshots differ among themselves, as the tools that made them did: R4 is of 201
 what the newest do is done here. Not compared: the order of constraints, mappings, conditions, aliases, codes and extensions; versions that a publisher adds to canonicals; whether links to R4
 lead to \`/fhir/\` or \`/fhir/R4/\`; marks of tools. The packages of US Core and IPS 1.1.0 were compared without texts.
 
-This page is written by \`npx vitest run --config vitest.workspace.ts --project @fhir-ops/conformance -u src/snapshot\` from \`packages/conformance/passing/snapshots.json\`; with
+This page is written by \`npx vitest run --config vitest.workspace.ts --project @fhir-ops/conformance src/snapshot -u\` from \`packages/conformance/passing/snapshots.json\`; with
 \`REFRESH_PASSING=1\` it is counted again, of the packages that are there.
 
 `

@@ -163,6 +163,13 @@ describe('hostile resources', () => {
       },
     ],
     [
+      'the rules of a long group of a map are checked',
+      {
+        resourceType: 'StructureMap',
+        group: [{ name: 'g', rule: [{ name: 'r', rule: many(() => ({ name: 'i', source: [{ context: 'source' }] })) }] }],
+      },
+    ],
+    [
       'a narrative is compared with the data that it links',
       {
         resourceType: 'Patient',

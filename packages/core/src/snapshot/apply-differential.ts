@@ -8,11 +8,22 @@ import { mergedElement, without, filledFrom } from './merge-element.js'
 export async function applyDifferential(build: Building, base: ElementNode, own: ElementNode): Promise<ElementNode> {
   await build.pace.step()
   const start = own.isImplied === true ? base.element : await startOf(build, base, own.element)
-  const node = { ...base, element: mergedElement(start, own.element, build.url) }
+  const node = { ...base, element: withoutUseless(mergedElement(start, own.element, build.url)) }
   if (own.children.length === 0) return node
   const whole = node.children.length === 0 ? await expandElement(build, node, own) : node
   return whole === undefined ? node : { ...whole, children: await appliedChildren(build, whole, own) }
 }
+
+/** The element without its binding if no type is left that can be bound. */
+function withoutUseless(element: JsonObject): JsonObject {
+  const types = element['binding'] === undefined ? [] : objectsAt(element, 'type').map(codeOf)
+  return types.length > 0 && types.every((type) => !type.includes('/') && !BINDABLE.has(type)) ? without(element, 'binding') : element
+}
+
+const BINDABLE: ReadonlySet<string> = new Set(
+  `code string markdown id uri url canonical oid uuid Coding CodeableConcept CodeableReference Quantity SimpleQuantity MoneyQuantity Age Count Distance
+  Duration Extension`.split(/\s+/),
+)
 
 async function appliedChildren(build: Building, node: ElementNode, own: ElementNode): Promise<readonly ElementNode[]> {
   const bases = groupsOf(node.children)
@@ -80,11 +91,12 @@ async function appliedGroup(build: Building, base: ElementGroup, own: ElementGro
   for (const slice of own.slices) {
     const known = slices.get(slice.sliceName)
     const start = known ?? newSlice(build, sliced, { slice, outer: slices.get(outerName(slice)) })
-    slices.set(slice.sliceName, await applyDifferential(build, start, slice))
+    const applied = await applyDifferential(build, start, slice)
+    slices.set(slice.sliceName, known === undefined ? withMost(main, applied) : applied)
   }
   reportSliceOrder(build, base.slices, own.slices)
   const all = withinOuter([...slices.values()])
-  return [withLeast(main, all), ...all]
+  return [withTypes(withLeast(main, all), all), ...all]
 }
 
 /** Adds the slicing that a differential may omit: of extensions, which is always by url, and of choices by type. */
@@ -165,6 +177,30 @@ function reportSliceOrder(build: Building, bases: readonly ElementNode[], mine: 
 function withLeast(main: ElementNode, slices: readonly ElementNode[]): ElementNode {
   const least = slices.filter((slice) => outerName(slice) === '').reduce((sum, { element }) => sum + leastOf(element), 0)
   return least > leastOf(main.element) ? { ...main, element: { ...main.element, min: least } } : main
+}
+
+/** A new slice occurs at most as often as the sliced element. */
+function withMost({ element: { max } }: ElementNode, slice: ElementNode): ElementNode {
+  const isMore = typeof max === 'string' && max !== '*' && !(Number(slice.element['max']) <= Number(max))
+  return isMore ? { ...slice, element: { ...slice.element, max } } : slice
+}
+
+/** A choice that is sliced by type has no types but those of a slice that is required, as it occurs once, and none of a slice that is forbidden. */
+function withTypes(main: ElementNode, slices: readonly ElementNode[]): ElementNode {
+  const [discriminator, ...others] = objectsAt(objectAt(main.element, 'slicing'), 'discriminator')
+  const isByType = stringAt(discriminator, 'type') === 'type' && stringAt(discriminator, 'path') === '$this' && others.length === 0
+  if (!isByType || main.element['max'] !== '1') return main
+  const required = slices.find(({ element }) => leastOf(element) > 0)
+  const forbidden = slices.filter(({ element }) => element['max'] === '0')
+  const [kept, lost] = [typesOf(required), new Set(forbidden.flatMap((slice) => [...typesOf(slice)]))]
+  const isLeft = (code: string): boolean => (required === undefined || kept.has(code)) && !lost.has(code)
+  const type = objectsAt(main.element, 'type').filter((one) => isLeft(codeOf(one)))
+  const slicing = required !== undefined && { slicing: { ...objectAt(main.element, 'slicing'), rules: 'closed' } }
+  return type.length === 0 ? main : { ...main, element: { ...main.element, type, ...slicing } }
+}
+
+function typesOf(slice: ElementNode | undefined): ReadonlySet<string> {
+  return new Set(slice === undefined ? [] : objectsAt(slice.element, 'type').map(codeOf))
 }
 
 function leastOf({ min }: JsonObject): number {

@@ -119,6 +119,41 @@ describe('an element of the differential', () => {
     expect(at(result, 'Observation.status')['isModifier']).toBe(true)
   })
 
+  test('may state a part of a binding', async () => {
+    const { binding: known } = at(await made([path('Observation')]), 'Observation.code')
+    const result = await made([path('Observation.code', { binding: { strength: 'required' } })])
+    expect(known).toMatchObject({ strength: 'example' })
+    expect(at(result, 'Observation.code')['binding']).toEqual({ strength: 'required', valueSet: Reflect.get(Object(known), 'valueSet') })
+  })
+
+  test('has no binding if none of its types can be bound', async () => {
+    const first = profile('first', 'Observation', [
+      path('Observation.value[x]', { binding: { strength: 'required', valueSet: 'http://example.org/fhir/ValueSet/values' } }),
+    ])
+    const own = profile('own', 'Observation', [path('Observation.value[x]', { type: [{ code: 'dateTime' }, { code: 'Period' }] })], {
+      baseDefinition: `${OWN}first`,
+    })
+    const ctx = contextWith(first)
+    expect(at(await generateSnapshot(ctx, { definition: first }), 'Observation.value[x]')).toHaveProperty('binding')
+    expect(at(await generateSnapshot(ctx, { definition: own }), 'Observation.value[x]')).not.toHaveProperty('binding')
+  })
+
+  test.each([
+    { name: 'a weaker one', known: 'error', own: { severity: 'warning', expression: 'true' }, kept: 'error true' },
+    { name: 'a stricter one', known: 'warning', own: { severity: 'error', expression: 'true' }, kept: 'error true' },
+    { name: 'another one', known: 'error', own: { severity: 'error', expression: 'name.exists()' }, kept: 'error true' },
+  ])('keeps a constraint of the base beside $name with its key, unless that is stricter', async ({ known, own, kept }) => {
+    const constraint = { key: 'a-1', human: 'a', expression: 'true', severity: known }
+    const first = profile('first', 'Patient', [path('Patient', { constraint: [constraint] })])
+    const second = profile('own', 'Patient', [path('Patient', { constraint: [{ ...constraint, ...own }] })], {
+      baseDefinition: `${OWN}first`,
+    })
+    const constraints = objectsAt(at(await generateSnapshot(contextWith(first), { definition: second }), 'Patient'), 'constraint')
+    expect(
+      constraints.filter(({ key }) => key === 'a-1').map(({ severity, expression }) => `${String(severity)} ${String(expression)}`),
+    ).toEqual([kept])
+  })
+
   test('replaces a fixed value or pattern of another type', async () => {
     const first = profile('first', 'Observation', [path('Observation.value[x]', { patternQuantity: { code: 'kg' } })])
     const own = profile('own', 'Observation', [path('Observation.value[x]', { patternCodeableConcept: { text: 'x' } })], {
@@ -245,6 +280,47 @@ describe('slices', () => {
       path('Observation.component:b', { sliceName: 'b', min: 2 }),
     ])
     expect(at(result, 'Observation.component')['min']).toBe(3)
+  })
+
+  test('occur at most as often as what is sliced', async () => {
+    const slicing = { discriminator: [{ type: 'value', path: 'system' }], rules: 'open' }
+    const result = await made(
+      [
+        path('Patient.identifier', { max: '2', slicing }),
+        ...[{ max: '*' }, { max: '1' }, {}].map((more, place) => path(`Patient.identifier:s${place}`, { sliceName: `s${place}`, ...more })),
+      ],
+      { type: 'Patient' },
+    )
+    expect([0, 1, 2].map((place) => at(result, `Patient.identifier:s${place}`)['max'])).toEqual(['2', '1', '2'])
+  })
+
+  test('say whether they are constraining only in the profile that states it', async () => {
+    const slicing = { discriminator: [{ type: 'value', path: 'system' }], rules: 'open' }
+    const first = profile('first', 'Patient', [
+      path('Patient.identifier', { slicing }),
+      path('Patient.identifier:a', { sliceName: 'a', sliceIsConstraining: false }),
+    ])
+    const own = profile('own', 'Patient', [path('Patient.identifier:a', { sliceName: 'a', min: 1 })], { baseDefinition: `${OWN}first` })
+    const ctx = contextWith(first)
+    expect(at(await generateSnapshot(ctx, { definition: first }), 'Patient.identifier:a')['sliceIsConstraining']).toBe(false)
+    expect(at(await generateSnapshot(ctx, { definition: own }), 'Patient.identifier:a')).not.toHaveProperty('sliceIsConstraining')
+  })
+
+  test.each([
+    { name: 'required', more: { min: 1 }, codes: ['Quantity'], rules: 'closed' },
+    { name: 'forbidden', more: { max: '0' }, codes: ['string'], rules: 'open' },
+    { name: 'optional', more: {}, codes: ['Quantity', 'string'], rules: 'open' },
+  ])('of a choice that are $name decide what types are left', async ({ more, codes, rules }) => {
+    const result = await made([
+      path('Observation.value[x]', {
+        type: [{ code: 'Quantity' }, { code: 'string' }],
+        slicing: { discriminator: [{ type: 'type', path: '$this' }], rules: 'open' },
+      }),
+      path('Observation.value[x]:valueQuantity', { sliceName: 'valueQuantity', type: [{ code: 'Quantity' }], ...more }),
+    ])
+    const value = at(result, 'Observation.value[x]')
+    expect(objectsAt(value, 'type').map(({ code }) => code)).toEqual(codes)
+    expect(value['slicing']).toMatchObject({ rules })
   })
 
   test('of extensions need no slicing, and have what the root of the extension says', async () => {

@@ -12,7 +12,8 @@ export function mergedElement(base: JsonObject, own: JsonObject, url?: string): 
     if (OWN.has(name) || (name === 'isModifier' && base[name] === true)) continue
     const known = merged.get(name)
     const union = UNIONS.get(name)
-    if (name === 'slicing' && isObject(known) && isObject(value)) merged.set(name, { ...known, ...value })
+    if (PARTS.has(name) && isObject(known) && isObject(value))
+      merged.set(name, { ...(name === 'binding' ? boundTo(known) : known), ...value })
     else merged.set(name, TEXTS.has(name) ? textOf(known, value) : union === undefined ? value : union(base, own))
     if (VALUE.test(name)) dropOthers(merged, name)
   }
@@ -22,6 +23,14 @@ export function mergedElement(base: JsonObject, own: JsonObject, url?: string): 
 
 /** Members that follow from the element's position. Like these, `isModifier: true` of the base cannot be overridden. */
 const OWN: ReadonlySet<string> = new Set(['id', 'path', 'sliceName'])
+
+/** Objects of which a differential may state a part. */
+const PARTS: ReadonlySet<string> = new Set(['slicing', 'binding'])
+
+/** What a binding keeps of that of the base where it does not say it itself. */
+function boundTo({ strength, valueSet }: JsonObject): JsonObject {
+  return { ...(strength !== undefined && { strength }), ...(valueSet !== undefined && { valueSet }) }
+}
 
 /** Texts that may begin with `...` to continue the text of the base. */
 const TEXTS: ReadonlySet<string> = new Set(['short', 'label', 'definition', 'comment', 'requirements', 'meaningWhenMissing'])
@@ -99,11 +108,22 @@ function listAt(element: JsonObject, name: string): readonly unknown[] {
   return Array.isArray(list) ? list : []
 }
 
-/** Combines the constraints. Each states its origin in `source`, which is the profile's url for its own constraints. */
+/**
+ * Combines the constraints. Each states its origin in `source`, which is the profile's url for its own constraints. One of the base with the same key
+ * stays, because a profile takes none away; it may only make a warning an error.
+ */
 function constraintsOf(base: JsonObject, own: JsonObject, url: string | undefined): readonly JsonObject[] {
-  const mine = objectsAt(own, 'constraint').map((constraint) => withSource(constraint, url))
+  const known = new Map(objectsAt(base, 'constraint').map((constraint) => [stringAt(constraint, 'key'), constraint]))
+  const mine = objectsAt(own, 'constraint').filter((constraint) => replaces(known.get(stringAt(constraint, 'key')), constraint))
   const keys = new Set(mine.map((constraint) => stringAt(constraint, 'key')))
-  return [...objectsAt(base, 'constraint').filter((constraint) => !keys.has(stringAt(constraint, 'key'))), ...mine]
+  const kept = [...known.values()].filter((constraint) => !keys.has(stringAt(constraint, 'key')))
+  return [...kept, ...mine.map((constraint) => withSource(constraint, url))]
+}
+
+function replaces(known: JsonObject | undefined, own: JsonObject): boolean {
+  return (
+    known === undefined || (own['expression'] === known['expression'] && (own['severity'] === 'error' || known['severity'] !== 'error'))
+  )
 }
 
 function withSource(constraint: JsonObject, url: string | undefined): JsonObject {
@@ -122,9 +142,9 @@ export function inheritedElement(element: JsonObject, { url, path }: { readonly 
   return constraints.length === 0 ? inherited : { ...inherited, constraint: constraints.map((constraint) => withSource(constraint, url)) }
 }
 
-/** The form of an inherited element in profiles: without extensions about the original definition, and with absolute links. */
+/** The form of an inherited element in profiles: without what is about the original definition and its base, and with absolute links. */
 export function forProfiles(element: JsonObject, url: string): JsonObject {
-  const adapted: Record<string, unknown> = without(element, 'extension')
+  const adapted: Record<string, unknown> = without(element, 'extension', 'sliceIsConstraining')
   const kept = objectsAt(element, 'extension').filter((one) => !NOT_INHERITED.has(one['url']))
   if (kept.length > 0) adapted['extension'] = kept
   const binding = objectAt(element, 'binding')

@@ -25,6 +25,12 @@ test.each<readonly [content: string, said: readonly string[]]>([
   ['<p id="a"><img src="#a" alt="x"/></p>', []],
   ['&#160;', []],
   ['&nbsp;', [`error narrative ${DIV}`]],
+  ['<p>a\u202Eb</p>', [`warning string-control ${DIV}`]],
+  ['<p>a&#x202E;b</p>', [`warning string-control ${DIV}`]],
+  ['<p>a&#8295;b&#8236;</p>', [`warning string-control ${DIV}`]],
+  ['<p title="a\u2067b">c</p>', [`warning string-control ${DIV}`]],
+  ['<p>a\u202Eb\u202C</p>', []],
+  ['<p>a&#8238;b</p><p>c&#x202c;</p>', []],
   ['<p id="a">x</p><p id="a">y</p>', [`warning narrative-ids ${DIV}`]],
   ['<p id="a">x</p><a name="a">y</a>', [`warning narrative-ids ${DIV}`]],
   ['<a id="a" name="a">y</a>', []],
@@ -59,7 +65,7 @@ test.each<readonly [content: string, said: readonly string[]]>([
   ['<div lang="de" xml:lang="de">x</div><div lang="en" xml:lang="en">y</div>', []],
   ['<div lang="de" xml:lang="de">x</div>y', [`warning narrative-language ${DIV}`]],
 ])('a narrative with %s', async (content, said) => {
-  expect(await findingsOf(told(content), [], /^(narrative|invariant)/)).toEqual(said)
+  expect(await findingsOf(told(content), [], /^(narrative|invariant|string-control)/)).toEqual(said)
 })
 
 test.each<readonly [attributes: string, said: readonly string[]]>([

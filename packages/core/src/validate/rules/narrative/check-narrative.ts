@@ -8,7 +8,9 @@ import { defineFinding, type Finding, type FindingDefinition, INVARIANT, type Re
 import { childrenOf } from '../../run/nodes.js'
 import { type DemandRule, type NodeRule, resourceOf, type Run } from '../../run/run.js'
 import { expressionProblem } from '../expression/expression-problem.js'
+import { hasOpenDirection, STRING_CONTROL } from '../primitive/text.js'
 import { containerOf, resolveLocally } from '../reference/resolve-locally.js'
+import { unescaped } from './allowed-markup.js'
 import { isPlainNarrative, isUnremarkable } from './plain-narrative.js'
 import { type Narrative, type NarrativeLanguage, narrativeWork, readNarrative } from './read-narrative.js'
 
@@ -55,19 +57,27 @@ const TXT_2 = 'txt-2: The narrative must have some content that is not white spa
 /** Narratives. */
 export const narrativeRule: NodeRule = {
   on: ['xhtml'],
-  finds: [INVARIANT, NARRATIVE, NARRATIVE_STRUCTURE, NARRATIVE_IDS, NARRATIVE_LANGUAGE],
+  finds: [INVARIANT, NARRATIVE, NARRATIVE_STRUCTURE, NARRATIVE_IDS, NARRATIVE_LANGUAGE, STRING_CONTROL],
   when: () => (value, run) => typeof value !== 'string' || value.length > SHORT || !isUsual(run, value),
   check: checkNarrative,
 }
 
 /** Whether there is nothing to report about a narrative, and no link in it to follow. Otherwise the parsed narrative is kept for the visit. */
 function isUsual(run: Run, xhtml: string): boolean {
-  const isSilent = ownLanguage(run.quickCheck.within) === undefined
+  const isSilent = ownLanguage(run.quickCheck.within) === undefined && !isTurned(xhtml)
   if (isSilent && isPlainNarrative(xhtml)) return true
   const narrative = readNarrative(xhtml)
   if (isSilent && isUnremarkable(narrative)) return true
   run.indexes.narratives.set(xhtml, narrative)
   return false
+}
+
+/** References to characters that change the direction of writing. */
+const TURNS = /&#(?:x0*20(?:2[A-E]|6[6-9])|0*82(?:3[4-8]|9[4-7]));/i
+
+/** Whether a change of the direction of writing is not ended within the narrative. */
+function isTurned(xhtml: string): boolean {
+  return hasOpenDirection(TURNS.test(xhtml) ? unescaped(xhtml) : xhtml)
 }
 
 function ownLanguage(node: FhirNode): string | undefined {
@@ -98,6 +108,8 @@ function checkRead(run: Run, node: FhirNode, narrative: Narrative): void {
       text: `The scheme of the hyperlink ${quoted(link)} is not widely supported and should be checked.`,
       severity: 'information',
     })
+  if (typeof node.value === 'string' && isTurned(node.value))
+    run.findings.report(STRING_CONTROL, node, { text: 'The narrative contains a change of text direction that is not closed.' })
   checkIds(run, node, narrative)
   const { fragments } = narrative
   if (fragments.length > 0) run.scheduler.later(() => checkFragments(run, node, fragments))

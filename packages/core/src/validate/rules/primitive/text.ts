@@ -22,7 +22,8 @@ export const STRING_MARKUP: FindingDefinition = defineFinding(
   'invalid',
   'Check that the text is intended; applications that display it must escape the tag.',
 )
-const STRING_CONTROL: FindingDefinition = defineFinding('string-control', 'warning', 'invalid', 'Remove the invisible characters.')
+/** Invisible characters in a text. */
+export const STRING_CONTROL: FindingDefinition = defineFinding('string-control', 'warning', 'invalid', 'Remove the invisible characters.')
 /** A text with an unpaired surrogate or U+0000. */
 const STRING_ENCODING: FindingDefinition = defineFinding(
   'string-encoding',
@@ -131,6 +132,7 @@ export function idProblem(text: string): PrimitiveProblem | undefined {
 /** Control characters, except tab and line breaks, which XML cannot represent. */
 const UNSEEN = /[\u0000-\u0008\u000B\u000C\u000E-\u001F]/
 const DIRECTIONS = /[\u202A-\u202E\u2066-\u2069]/
+const DIRECTION = new RegExp(DIRECTIONS, 'g')
 /** The character that ends each change of direction. */
 const ENDS: ReadonlyMap<string, string> = new Map([
   ...['\u202A', '\u202B', '\u202D', '\u202E'].map((start): [string, string] => [start, '\u202C']),
@@ -152,17 +154,20 @@ function characterProblem(text: string): PrimitiveProblem | undefined {
 /** Reports invisible characters: controls, and changes of writing direction that are not ended, which can make a text look like another. */
 function controlProblem(text: string): PrimitiveProblem | undefined {
   if (UNSEEN.test(text)) return warning('The text contains control characters.')
+  return hasOpenDirection(text) ? warning('The text contains a change of text direction that is not closed.') : undefined
+}
+
+/** Whether a text contains a change of writing direction that is not ended, which can make what follows look like something else. */
+export function hasOpenDirection(text: string): boolean {
   return DIRECTIONS.test(text) && !isBalanced(text)
-    ? warning('The text contains a change of text direction that is not closed.')
-    : undefined
 }
 
 function isBalanced(text: string): boolean {
   const open: string[] = []
-  for (const character of text) {
+  for (const [character] of text.matchAll(DIRECTION)) {
     const end = ENDS.get(character)
     if (end !== undefined) open.push(end)
-    else if ((character === '\u202C' || character === '\u2069') && open.pop() !== character) return false
+    else if (open.pop() !== character) return false
   }
   return open.length === 0
 }

@@ -40,14 +40,15 @@ interface RulePlace {
 }
 
 /** Checks a rule and those inside it. */
-export function checkRule(run: Run, rule: FhirNode, place: RulePlace): void {
-  run.scheduler.step()
+export async function checkRule(run: Run, rule: FhirNode, place: RulePlace): Promise<void> {
+  const wait = run.scheduler.turn()
+  if (wait !== undefined) await wait
   hasGoodName(run, rule, textOf(rule, 'name') ?? '')
   const inside = { ...place, scope: place.scope.inner() }
   let count = 1
   for (const source of childrenOf(run, rule, 'source')) count *= checkSource(run, source, inside)
   for (const target of childrenOf(run, rule, 'target')) checkTarget(run, target, inside, count)
-  for (const inner of childrenOf(run, rule, 'rule')) checkRule(run, inner, inside)
+  for (const inner of childrenOf(run, rule, 'rule')) await checkRule(run, inner, inside)
   checkCalls(run, rule, inside)
 }
 

@@ -75,7 +75,7 @@ async function checkStructureMap(run: Run, map: FhirNode): Promise<void> {
       const node = groups.get(callable)
       if (node === undefined || checked.has(callable)) continue
       checked.add(callable)
-      checkGroup(run, map, { node, callable }, { callables, given: calls.get(callable) ?? [] })
+      await checkGroup(run, map, { node, callable }, { callables, given: calls.get(callable) ?? [] })
       await run.scheduler.turn()
     }
   }
@@ -139,13 +139,13 @@ interface GroupPlace {
   readonly given: readonly Variable[]
 }
 
-function checkGroup(run: Run, map: FhirNode, { node, callable }: Group, { callables, given }: GroupPlace): void {
+async function checkGroup(run: Run, map: FhirNode, { node, callable }: Group, { callables, given }: GroupPlace): Promise<void> {
   const [extended] = childrenOf(run, node, 'extends')
   if (typeof extended?.value === 'string') groupNamed(run, extended, extended.value, callables)
   const scope = scopeOf([])
   for (const [index, input] of childrenOf(run, node, 'input').entries()) checkInput(run, map, input, { scope, given: given[index] })
   const isKnown = callable.inputs.some(({ type }) => type !== undefined) || given.length > 0
-  for (const rule of childrenOf(run, node, 'rule')) checkRule(run, rule, { map, callables, scope, isTyped: isKnown })
+  for (const rule of childrenOf(run, node, 'rule')) await checkRule(run, rule, { map, callables, scope, isTyped: isKnown })
 }
 
 interface InputPlace {
