@@ -142,3 +142,12 @@ test('steps that take no time are counted, and nothing else is done', () => {
   for (let i = 0; i < 1_600; i++) expect(pace.step()).toBeUndefined()
   expect(vi.mocked(performance.now).mock.calls.length - looks).toBeLessThan(110)
 })
+
+test('operations take turns where a test controls the timers, too: only the clock is theirs', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'setImmediate'] })
+  try {
+    expect(await operation(createScheduler(), { name: 'long', ms: 100 })).toEqual({ name: 'long', endedAt: 100 })
+  } finally {
+    vi.useRealTimers()
+  }
+})

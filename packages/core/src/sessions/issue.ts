@@ -19,7 +19,7 @@ export interface NewSession {
   readonly userAgent?: string | undefined
   /** Address of the client, for the session list. */
   readonly remoteHost?: string | undefined
-  /** Lifetime in seconds. Default: one hour. */
+  /** Lifetime in seconds, at most 100 years. Default: one hour. */
   readonly ttl?: number | undefined
   /** Project of the user; then only its bots can be called. */
   readonly project?: string | undefined
@@ -73,6 +73,8 @@ export interface SeenCaller {
 
 const DEFAULT_SCOPES: readonly string[] = ['openid', 'profile', 'email']
 const DEFAULT_TTL_SECONDS = 3_600
+/** Hundred years. */
+const MAX_TTL_SECONDS = 100 * 365.25 * 86_400
 const MAX_SUB = 255
 const MAX_USER_AGENT = 256
 
@@ -227,7 +229,10 @@ const SHAPE: InputShape = inputShape<NewSession>({
   scopes: listOf(TEXT),
   userAgent: TEXT,
   remoteHost: TEXT,
-  ttl: { words: 'a number of seconds above 0', is: (ttl) => typeof ttl === 'number' && ttl > 0 },
+  ttl: {
+    words: 'a number of seconds above 0, and at most 100 years',
+    is: (ttl) => typeof ttl === 'number' && ttl > 0 && ttl <= MAX_TTL_SECONDS,
+  },
   project: TEXT,
   client: TEXT,
   patient: { words: 'the id of a Patient', is: (id) => typeof id === 'string' && isResourceId(id) },

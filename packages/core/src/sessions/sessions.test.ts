@@ -497,6 +497,11 @@ describe('what plain JavaScript leaves out or gives in another type', () => {
       'ttl must be a number',
     ],
     [
+      'a life time without end',
+      (): unknown => Reflect.apply(world().sessions.create, undefined, [{ user: 'ann', ttl: Infinity }]),
+      'ttl must be a number of seconds above 0, and at most',
+    ],
+    [
       'a misspelt option',
       (): unknown => Reflect.apply(createSessions, undefined, [{ store: memorySessionStore(), onAduit: () => {} }]),
       "'onAduit'",
