@@ -2,9 +2,13 @@ import { readFileSync } from 'node:fs'
 import { conceptStoreContract, sessionStoreContract, storageContract } from '@fhir-ops/storage-contract'
 import type { Condition } from 'fhir-ops/storage'
 import { afterAll, expect, test, vi } from 'vitest'
+import { basic } from '../../core/test/basics.js'
 import { noting, vocabularyOf } from '../test/sent-statements.js'
 import { lender, sharedDatabase, UNHURRIED } from '../test/test-database.js'
+import { connectionsOf } from './database/connections.js'
+import { databaseOver } from './database/database.js'
 import { openPostgres, openPostgresToFill, type PostgresDatabase } from './index.js'
+import { countingBySets } from './search/set-counts.js'
 
 const database = await sharedDatabase()
 
@@ -72,6 +76,14 @@ test.skipIf(database.url === undefined)(
     const all = [year, { ...year, op: 'lt', operand: 1 }] as const
     const code: Condition = { kind: 'entry', param: 'code', all: [{ field: 'value', op: 'eq', operand: 'a' }] }
     await storage.count({ type: 'Basic', where: { kind: 'and', conditions: [code, { kind: 'entry', param: 'date', all }] } })
+    const counting = pool()
+    const db = databaseOver(counting, connectionsOf(counting, UNHURRIED))
+    const count = countingBySets(db, storage.count, { worthMs: -1 })
+    for (const id of ['one', 'other']) {
+      await storage.write([basic(id)])
+      await count({ type: 'Basic', where: code })
+    }
+    await db.close()
     sessions.news?.onChange(() => {})
     await vi.waitFor(() => expect(sessions.news?.heard).toBe(true), { timeout: 300_000 })
     await close()

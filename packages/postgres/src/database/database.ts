@@ -2,7 +2,7 @@ import { setTimeout as after } from 'node:timers/promises'
 import { OperationError } from 'fhir-ops/errors'
 import type { Connection, Connections, Copy } from './connections.js'
 import { connectionSurvives, storageFailure, wasOvertaken } from './failure.js'
-import { sql, type PostgresPool, type Row, type Statement } from './sql.js'
+import { sql, type PostgresPool, type Row, type Sql, type Statement } from './sql.js'
 
 /** Runs statements. */
 export interface Executor {
@@ -20,6 +20,8 @@ export interface Database extends Executor {
    * with unknown outcome is an error and never tried again.
    */
   transaction<T>(work: (executor: Executor) => Promise<T>): Promise<T>
+  /** Runs `work`, which only reads, in a transaction whose statements all see the same state of the database. */
+  snapshot<T>(work: (executor: Executor) => Promise<T>): Promise<T>
   /** Runs `work` on one connection, outside transactions. If another transaction prevents it, it is tried again. */
   session<T>(work: (executor: Executor) => Promise<T>): Promise<T>
   /** Finishes earlier calls and ends the pool; calling it again does nothing. */
@@ -48,7 +50,8 @@ export function databaseOver(pool: PostgresPool, connections: Connections): Data
   }
   return {
     rows: async (statement) => guarded(() => onConnection(connections, (connection) => connection.rows(statement))),
-    transaction: async (work) => guarded(() => onConnection(connections, (connection) => commitWork(connection, work))),
+    transaction: async (work) => guarded(() => onConnection(connections, (connection) => commitWork(connection, work, BEGIN))),
+    snapshot: async (work) => guarded(() => onConnection(connections, (connection) => commitWork(connection, work, BEGIN_SNAPSHOT))),
     session: async (work) => guarded(() => onConnection(connections, work)),
     close: async () => (closing ??= closeAll()),
   }
@@ -81,9 +84,9 @@ async function onConnection<T>(connections: Connections, work: (connection: Conn
   }
 }
 
-async function commitWork<T>(connection: Connection, work: (executor: Executor) => Promise<T>): Promise<T> {
+async function commitWork<T>(connection: Connection, work: (executor: Executor) => Promise<T>, begin: Sql): Promise<T> {
   try {
-    await connection.rows(BEGIN)
+    await connection.rows(begin)
     const result = await work(connection)
     await connection.rows(COMMIT)
     return result
@@ -95,5 +98,6 @@ async function commitWork<T>(connection: Connection, work: (executor: Executor) 
 }
 
 const BEGIN = sql`BEGIN ISOLATION LEVEL READ COMMITTED`
+const BEGIN_SNAPSHOT = sql`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`
 const COMMIT = sql`COMMIT`
 const ROLLBACK = sql`ROLLBACK`

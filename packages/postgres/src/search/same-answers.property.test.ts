@@ -13,6 +13,7 @@ import { databaseOver } from '../database/database.js'
 import { openPostgres } from '../index.js'
 import { scanPage } from './scan-page.js'
 import { countMatches, searchPage } from './search-page.js'
+import { countingBySets } from './set-counts.js'
 
 const RUNS = rounds({ quick: 10, all: 60 })
 
@@ -30,6 +31,7 @@ describe('PostgreSQL, SQLite and memory', () => {
     const clock = { now: () => new Date(at) }
     const postgres = await openPostgres(schema.pool(), { ...UNHURRIED, ...clock })
     const inSets = throughSets(schema)
+    const inMemory = bySets(schema)
     const storages = [postgres.storage, sqliteStorage(new DatabaseSync(':memory:'), clock), memoryStorage([], clock)]
     // Resources stay from run to run: versions and deletions add up.
     await fc.assert(
@@ -41,7 +43,7 @@ describe('PostgreSQL, SQLite and memory', () => {
           at++
           const [results, ...others] = await Promise.all(storages.map((storage) => resultsOf(storage, steps)))
           for (const other of others) expect(other).toEqual(results)
-          for (const asked of queries) await expectSame([...storages, inSets], asked)
+          for (const asked of queries) await expectSame([...storages, inSets, { ...inSets, count: inMemory.count }], asked)
           const [population, ...populations] = await Promise.all([...storages, inSets].map((storage) => scanOf(storage, scanned)))
           for (const other of populations) expect(other).toEqual(population)
           for (const when of [{ since: at - 2 }, { at: { from: at - 3, to: at - 1 } }]) {
@@ -54,7 +56,7 @@ describe('PostgreSQL, SQLite and memory', () => {
       ),
       { numRuns: RUNS, endOnFailure: true },
     )
-    await Promise.all([...storages, inSets].map((storage) => storage.close()))
+    await Promise.all([...storages, inSets, inMemory].map((storage) => storage.close()))
   })
 })
 
@@ -68,6 +70,13 @@ function throughSets(schema: TestSchema): Pick<Storage, 'search' | 'count' | 'sc
     scan: (asked) => scanPage(db, asked, -1),
     close: () => db.close(),
   }
+}
+
+/** Counts by sets from the first time on. */
+function bySets(schema: TestSchema): Pick<Storage, 'count' | 'close'> {
+  const pool = schema.pool()
+  const db = databaseOver(pool, connectionsOf(pool, UNHURRIED))
+  return { count: countingBySets(db, (asked) => countMatches(db, asked), { worthMs: -1 }), close: () => db.close() }
 }
 
 async function resultsOf(storage: Storage, steps: readonly Step[]): Promise<unknown> {

@@ -23,7 +23,7 @@ function sessionStore() {
     return promise
   })
   const unused = async (): Promise<never> => Promise.reject(new Error('unused'))
-  const store = sessionsIn({ rows, transaction: unused, session: unused, close: unused }, (change) => change)
+  const store = sessionsIn({ rows, transaction: unused, snapshot: unused, session: unused, close: unused }, (change) => change)
   const stateOf = async (digest: string): Promise<string | undefined> => (await store.knownByDigest?.(digest))?.session.state
   return { asked, stateOf }
 }
