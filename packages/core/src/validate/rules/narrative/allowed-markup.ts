@@ -43,12 +43,19 @@ const PREDEFINED: ReadonlyMap<string, string> = new Map([
 
 const REFERENCE = /&(?:#\d{1,7}|#x[0-9A-Fa-f]{1,6}|\w{1,32});/g
 
-/** The first unknown character reference, or a bare ampersand; `undefined` when all references are known. */
+/** A reference at an index. */
+const REFERENCE_HERE = new RegExp(REFERENCE.source, 'y')
+
+/** The first unknown character reference, or else a bare ampersand; `undefined` when all references are known. */
 export function unknownEntity(text: string): string | undefined {
-  if (!text.includes('&')) return undefined
-  const rest = text.replace(REFERENCE, (whole) => (resolved(whole) === undefined ? `\u0000${whole}` : ''))
-  const unknown = /\u0000(&[#\w]+;)/.exec(rest)?.[1]
-  return unknown ?? (rest.includes('&') ? '&' : undefined)
+  let bare: string | undefined
+  for (let at = text.indexOf('&'); at >= 0; at = text.indexOf('&', at + 1)) {
+    REFERENCE_HERE.lastIndex = at
+    const reference = REFERENCE_HERE.exec(text)?.[0]
+    if (reference === undefined) bare = '&'
+    else if (resolved(reference) === undefined) return reference
+  }
+  return bare
 }
 
 /** Resolves the references in a text, once. */

@@ -1,10 +1,18 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { rounds } from '../../../../../../test/effort.js'
+import { ATTRIBUTES, ELEMENTS } from './allowed-markup.js'
 import { isPlainNarrative, isUnremarkable } from './plain-narrative.js'
 import { readNarrative } from './read-narrative.js'
+import { hashOf } from './xhtml-tokens.js'
 
 const div = (content: string): string => `<div xmlns="http://www.w3.org/1999/xhtml">${content}</div>`
+
+test('no two names of elements and attributes have the same hash, so that each is found by it', () => {
+  const names = [...new Set([...ELEMENTS, ...ATTRIBUTES])]
+  const alike = names.filter((name) => names.some((other) => other !== name && hashOf(other, 0) === hashOf(name, 0)))
+  expect(alike).toEqual([])
+})
 
 describe('isPlainNarrative', () => {
   test.each([
@@ -15,6 +23,7 @@ describe('isPlainNarrative', () => {
     div('<a href="http://example.org:8080/a?b=c#d">a</a><a href="patient-1.html">b</a><a name="c"> </a>'),
     div('<ul><li><i>a</i></li> <li>b</li></ul>'),
     div('<img src="a.png" alt="a"/>'),
+    div('<code>a</code> <kbd>b</kbd> <q>c</q> <samp>d</samp> <strong>e</strong> <ul><li>f</li></ul>'),
     '<div lang="en" xml:lang="en" xmlns="http://www.w3.org/1999/xhtml">a</div>',
   ])('sees at once that there is nothing to say about %s', (xhtml) => {
     expect(isPlainNarrative(xhtml)).toBe(true)

@@ -198,7 +198,8 @@ export function nameAt(text: string, at: number): string {
   return usual !== undefined && usual.length === end - at && text.startsWith(usual, at) ? usual : text.slice(at, end)
 }
 
-const HASH_FACTOR = 31
+/** Chosen so that no two names of elements and attributes have the same hash. */
+const HASH_FACTOR = 21
 const HASH_BITS = 1023
 
 /** A number below 1024 for the name that begins at an index. */
