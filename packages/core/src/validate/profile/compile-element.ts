@@ -1,7 +1,7 @@
 import type { TypeModel } from '../../fhirpath/index.js'
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
 import { TYPE_URL } from '../../text/index.js'
-import { jsonTest } from '../rules/constraint/json-test.js'
+import { jsonTest, type JsonTestOptions } from '../rules/constraint/json-test.js'
 import {
   type BindingRule,
   type ConstraintRule,
@@ -191,16 +191,16 @@ function constraintsOf(element: JsonObject, source: ProfileSource): readonly Con
     origin !== undefined && origin !== source.url && source.isTypeUrl(origin) && !(source.isBase && isRoot)
   return objectsAt(element, 'constraint')
     .filter((constraint) => constraint['key'] !== 'ele-1' && !isInherited(stringAt(constraint, 'source')))
-    .flatMap((constraint) => constraintOf(constraint, source))
+    .flatMap((constraint) => constraintOf(constraint, source, { isOnRoot: isRoot }))
 }
 
-function constraintOf(constraint: JsonObject, { model }: ProfileSource): readonly ConstraintRule[] {
+function constraintOf(constraint: JsonObject, { model }: ProfileSource, place: JsonTestOptions): readonly ConstraintRule[] {
   const expression = stringAt(constraint, 'expression')
   if (expression === undefined || expression.trim() === '') return []
   const severity = constraint['severity'] === 'warning' ? 'warning' : 'error'
   const [key = '', human = ''] = [stringAt(constraint, 'key'), stringAt(constraint, 'human')]
   const right = corrected(expression)
-  return [{ key, severity, human, expression: right, isBestPractice: isBestPractice(constraint), onJson: jsonTest(right, model) }]
+  return [{ key, severity, human, expression: right, isBestPractice: isBestPractice(constraint), onJson: jsonTest(right, model, place) }]
 }
 
 function isBestPractice(constraint: JsonObject): boolean {

@@ -172,9 +172,21 @@ function membersAt(ast: Ast & { kind: 'member' }, typed: TypedValue, criterion: 
     return left && right && itemsAt({ ...target, left, right }, typed, criterion)
   }
   if (target.kind === 'call' && target.name === 'children' && target.target === undefined) return grandchildren(typed, name)
-  const outer = itemsAt(target, typed, criterion)
+  const outer = itemsAt(target, typed, criterion) ?? resourcesAt(target, typed)
   const inner = outer && itemsIn({ model: typed.model, type: outer.type }, name)
   return outer && inner && { type: inner.type, addTo: (value, into) => addWithin(value, outer, inner, into) }
+}
+
+/**
+ * The resources in an element, as a step of a path: by their common type, only elements that all resources have can be found in them. Those whose own type is
+ * not known cannot be decided.
+ */
+function resourcesAt(ast: Ast, { model, type }: TypedValue): JsonItems | undefined {
+  const slot = ast.kind === 'member' && ast.target === undefined ? onlySlot(type, ast.name) : undefined
+  const common = slot && model.type(slot.type)
+  if (slot === undefined || common?.kind !== 'resource') return undefined
+  const isResource = (one: JsonObject): boolean => model.type(stringAt(one, 'resourceType') ?? '')?.kind === 'resource'
+  return { type: common, addTo: (value, into) => addObjects(value, slot, into) && into.every(isResource) }
 }
 
 function addWithin(value: JsonObject, outer: JsonItems, inner: JsonItems, into: JsonObject[]): boolean {

@@ -13,13 +13,14 @@ function both(expression: string, type: string, value: JsonObject): { readonly s
   const own: TypeModel = model ?? { type: () => undefined, names: () => [] }
   const definition = own.type(type)
   if (definition === undefined) throw new Error(type)
-  const surely = jsonTest(expression, own)(definition, (text) => compileFhirPath(text, { model: own }))(value)
+  const surely = jsonTest(expression, own, { isOnRoot: true })(definition, (text) => compileFhirPath(text, { model: own }))(value)
   return { surely, evaluated: evaluated(own, { expression, type, value }) }
 }
 
 function evaluated(own: TypeModel, { expression, type, value }: { expression: string; type: string; value: JsonObject }): unknown {
   try {
-    return compileFhirPath(expression, { model: own }).test({}, rootNode(own, value, type))
+    const root = rootNode(own, value, type)
+    return compileFhirPath(expression, { model: own }).test({ resource: root }, root)
   } catch {
     return 'error'
   }
@@ -35,6 +36,17 @@ const OF_COMPONENTS = {
   resourceType: 'Observation',
   component: [{ code: { text: 'a' } }, { code: { coding: [{ code: 'b' }], text: 'b' }, valueInteger: 1 }],
 }
+
+const REQUESTS = "entry.all(request.exists() = (%resource.type = 'batch' or %resource.type = 'history'))"
+const VERSIONS = "(type = 'history') or entry.where(fullUrl.exists()).select(fullUrl & resource.meta.versionId).isDistinct()"
+const versions = (...versionIds: readonly (string | undefined)[]): JsonObject => ({
+  resourceType: 'Bundle',
+  type: 'collection',
+  entry: versionIds.map((versionId) => ({
+    fullUrl: 'urn:x:1',
+    resource: { resourceType: 'Basic', meta: { source: 'a', ...(versionId && { versionId }) } },
+  })),
+})
 
 describe('invariants on JSON', () => {
   test.each<[expression: string, type: string, value: JsonObject]>([
@@ -72,6 +84,13 @@ describe('invariants on JSON', () => {
     ["element.where(path = 'Patient').exists()", 'StructureDefinition.snapshot', OF_TWO.snapshot],
     ["component.where(value.exists()).code.coding.exists(code = 'b')", 'Observation', OF_COMPONENTS],
     ['component.where(value.exists()).code.text.exists()', 'Observation', OF_COMPONENTS],
+    [REQUESTS, 'Bundle', { resourceType: 'Bundle', type: 'batch', entry: [{ request: { url: 'a' } }, { request: { url: 'b' } }] }],
+    [REQUESTS, 'Bundle', { resourceType: 'Bundle', type: 'collection', entry: [{ fullUrl: 'a' }] }],
+    [REQUESTS, 'Bundle', { resourceType: 'Bundle' }],
+    [VERSIONS, 'Bundle', versions('1', '2', undefined)],
+    [VERSIONS, 'Bundle', { ...versions('1', '1'), type: 'history' }],
+    [VERSIONS, 'Bundle', { resourceType: 'Bundle', type: 'batch', entry: [{ request: { url: 'a' } }, { fullUrl: 'urn:x:1' }] }],
+    ["contact.select(gender & 'a').isDistinct()", 'Patient', { contact: [{ gender: 'male' }, { name: { text: 'a' } }] }],
   ])('%s is surely met by %s %j', (expression, type, value) => {
     expect(both(expression, type, value)).toEqual({ surely: true, evaluated: true })
   })
@@ -114,6 +133,13 @@ describe('invariants on JSON', () => {
     ["element.where(path = 'Patient').empty()", 'StructureDefinition.snapshot', OF_TWO.snapshot],
     ['component.where(value.exists()).code.text.empty()', 'Observation', OF_COMPONENTS],
     ['component.where(value.exists()).interpretation.exists()', 'Observation', OF_COMPONENTS],
+    [REQUESTS, 'Bundle', { resourceType: 'Bundle', type: 'batch', entry: [{ request: { url: 'a' } }, { fullUrl: 'b' }] }],
+    [REQUESTS, 'Bundle', { resourceType: 'Bundle', type: 'collection', entry: [{ request: { url: 'a' } }] }],
+    [REQUESTS, 'Bundle', { resourceType: 'Bundle', entry: [{ fullUrl: 'a' }] }],
+    [VERSIONS, 'Bundle', versions('1', '2', '1')],
+    [VERSIONS, 'Bundle', versions(undefined, undefined)],
+    [VERSIONS, 'Bundle', { resourceType: 'Bundle', entry: [{ fullUrl: 'urn:x:1' }, { fullUrl: 'urn:x:1' }] }],
+    ["contact.select(gender & 'a').isDistinct()", 'Patient', { contact: [{ gender: 'male' }, { gender: 'male' }] }],
   ])('%s is not surely met by %s %j', (expression, type, value) => {
     const { surely, evaluated: result } = both(expression, type, value)
     expect(surely).not.toBe(true)
@@ -129,8 +155,24 @@ describe('invariants on JSON', () => {
     ['component.where(value.exists() and value > 1).empty()', 'Observation', OF_COMPONENTS],
     ['component.where(value.exists()).count() = 1', 'Observation', OF_COMPONENTS],
     ['component.first().code.where($this.text.exists()).exists()', 'Observation', OF_COMPONENTS],
+    [VERSIONS, 'Bundle', { type: 'batch', entry: [{ fullUrl: 'a', resource: { resourceType: 'Nothing', meta: { versionId: '1' } } }] }],
+    [
+      VERSIONS,
+      'Bundle',
+      { type: 'batch', entry: [{ fullUrl: 'a', resource: { resourceType: 'Basic', meta: { _versionId: { id: 'a' } } } }] },
+    ],
+    ['entry.where(resource.status.exists()).empty()', 'Bundle', { entry: [{ resource: { resourceType: 'Bundle', type: 'batch' } }] }],
   ])('%s is left to the evaluation for %s %j', (expression, type, value) => {
     expect(both(expression, type, value).surely).toBeUndefined()
+  })
+
+  test('%resource is left to the evaluation where the tested resource may be inside the one that is meant', () => {
+    const [own, type] = [model, model?.type('Bundle')]
+    if (own === undefined || type === undefined) throw new Error('Bundle')
+    const expression = "%resource.type = 'batch'"
+    const surely = (isOnRoot: boolean): boolean | undefined =>
+      jsonTest(expression, own, { isOnRoot })(type, (text) => compileFhirPath(text, { model: own }))({ type: 'batch' })
+    expect([surely(true), surely(false)]).toEqual([true, undefined])
   })
 
   test.each(['2020-01-01T10:00:00+01:00', '2020-01-01', '2021'])('leaves dates of other precision than %s to the evaluation', (start) => {

@@ -4,27 +4,45 @@ import { isObject, type JsonObject } from '../../../json/index.js'
 import { compileRegex } from '../../../regex/index.js'
 import type { JsonTest } from '../../run/element-rule.js'
 import { itemsAt, type MakeCriterion, countAt, isTrace, namesOf, onlySlot, type Count, type TypedValue } from './json-path.js'
-import { added, compared, COMPARISONS, EMPTY, LOGIC, negated, OPEN, truthOf, type Read, type Value } from './json-values.js'
+import { added, compared, COMPARISONS, EMPTY, joined, LOGIC, negated, OPEN, truthOf, type Read, type Value } from './json-values.js'
 
 /**
  * Creates the test of an invariant on JSON values, without FHIRPath's nodes, lists and contexts: most invariants only ask what is present, what is absent,
  * and what a code is (bench `validate`). The test follows the evaluation step by step, operand by operand, and gives up at a step that it does not know. So
  * it is true or false only if the evaluation is.
  */
-export function jsonTest(expression: string, model: TypeModel): JsonTest {
+export function jsonTest(expression: string, model: TypeModel, { isOnRoot }: JsonTestOptions = {}): JsonTest {
   const known = new Map<TypeDefinition, ReturnType<JsonTest>>()
   return (type, compile) => {
     const found = known.get(type)
     if (found !== undefined) return found
     let read: Read | undefined
+    const resource: TestedResource | undefined = isOnRoot === true && type.kind === 'resource' ? { type, value: NOTHING } : undefined
     const test = (value: JsonObject): boolean | undefined => {
-      const truth = (read ??= readOf(expression, { model, type, gaps: 0 }, compile))(value)
+      read ??= readOf(expression, { model, type, gaps: 0, resource }, compile)
+      if (resource !== undefined) resource.value = value
+      const truth = read(value)
+      if (resource !== undefined) resource.value = NOTHING
       return typeof truth === 'boolean' ? truth : undefined
     }
     known.set(type, test)
     return test
   }
 }
+
+/** Options of `jsonTest`. */
+export interface JsonTestOptions {
+  /** True for an invariant of a resource itself: a resource that it is tested on is `%resource`. */
+  readonly isOnRoot?: boolean
+}
+
+/** The resource that is tested, for `%resource` in the criteria on its parts. It is set only during a test. */
+interface TestedResource {
+  readonly type: TypeDefinition
+  value: JsonObject
+}
+
+const NOTHING: JsonObject = {}
 
 /**
  * An expression with steps that are not known here may not be FHIRPath at all. It is also compiled as a whole, so that it fails even if the first operand
@@ -44,6 +62,16 @@ function readOf(expression: string, typed: Typed, compile: (expression: string) 
 interface Typed extends TypedValue {
   /** Number of steps that are not known here. */
   gaps: number
+  /** `undefined` when `%resource` is another value than the tested one. */
+  readonly resource: TestedResource | undefined
+}
+
+/** Compiles for values of another type. Its gaps count as gaps of the whole expression. */
+function readIn(typed: Typed, type: TypeDefinition, compile: (own: Typed) => Read): Read {
+  const own: Typed = { ...typed, type, gaps: 0 }
+  const read = compile(own)
+  typed.gaps += own.gaps
+  return read
 }
 
 function gap(typed: Typed): () => typeof OPEN {
@@ -105,11 +133,14 @@ function memberRead(name: string, typed: Typed): Read {
 
 /** An element of the single object that a path leads to. */
 function memberWithin(target: Ast, name: string, typed: Typed): Read {
+  const { resource } = typed
+  if (target.kind === 'variable' && target.name === 'resource' && resource !== undefined) {
+    const ofResource = readIn(typed, resource.type, (own) => memberRead(name, own))
+    return () => ofResource(resource.value)
+  }
   const items = itemsAt(target, typed, criterionIn(typed))
   if (items === undefined) return gap(typed)
-  const own: Typed = { model: typed.model, type: items.type, gaps: 0 }
-  const read = memberRead(name, own)
-  typed.gaps += own.gaps
+  const read = readIn(typed, items.type, (own) => memberRead(name, own))
   return (value) => {
     const found: JsonObject[] = []
     if (!items.addTo(value, found) || found.length > 1) return OPEN
@@ -117,12 +148,10 @@ function memberWithin(target: Ast, name: string, typed: Typed): Read {
   }
 }
 
-/** Creates criteria on items. The gaps in them count as gaps of the whole expression. */
+/** Creates criteria on items. */
 function criterionIn(typed: Typed): MakeCriterion {
-  return (criterion, { model, type }) => {
-    const own: Typed = { model, type, gaps: 0 }
-    const read = compileRead(criterion, own)
-    typed.gaps += own.gaps
+  return (criterion, { type }) => {
+    const read = readIn(typed, type, (own) => compileRead(criterion, own))
     return (item) => {
       const truth = truthOf(read(item))
       return truth === OPEN ? undefined : truth === true
@@ -226,7 +255,7 @@ function textRead(
 /** Whether all texts at a path are different. */
 function distinctRead(target: Ast, typed: Typed): Read {
   const names = namesOf(target)
-  const texts = names === undefined ? undefined : textsAt(names, typed)
+  const texts = names === undefined ? selectedTexts(target, typed) : textsAt(names, typed)
   if (texts === undefined) return gap(typed)
   return (value) => {
     const found: string[] = []
@@ -236,6 +265,25 @@ function distinctRead(target: Ast, typed: Typed): Read {
 
 /** Adds the texts at a path. False if there is anything else. */
 type Texts = (value: JsonObject, into: string[]) => boolean
+
+/** The texts that `select` makes of the objects of a path, each of one expression. */
+function selectedTexts(ast: Ast, typed: Typed): Texts | undefined {
+  const [projection, ...others] = ast.kind === 'call' && ast.name === 'select' ? ast.args : []
+  if (ast.kind !== 'call' || ast.target === undefined || projection === undefined || others.length > 0) return undefined
+  const items = itemsAt(ast.target, typed, criterionIn(typed))
+  if (items === undefined) return undefined
+  const read = readIn(typed, items.type, (own) => compileRead(projection, own))
+  return (value, into) => {
+    const found: JsonObject[] = []
+    if (!items.addTo(value, found)) return false
+    for (const one of found) {
+      const text = read(one)
+      if (typeof text === 'string') into.push(text)
+      else if (text !== EMPTY) return false
+    }
+    return true
+  }
+}
 
 function textsAt([name = '', ...rest]: readonly string[], { model, type }: TypedValue): Texts | undefined {
   const slot = onlySlot(type, name)
@@ -332,6 +380,7 @@ function binaryRead({ operator, left, right }: Ast & { kind: 'binary' }, typed: 
   if (logic !== undefined) return logic(first, compileRead(right, typed))
   if (operator === 'in') return among(first, right, typed)
   if (operator === '+') return added(first, compileRead(right, typed))
+  if (operator === '&') return joined(first, compileRead(right, typed))
   if (operator === '<=' && isDated(left, typed) && isDated(right, typed)) return inOrder(left, right)
   const compare = COMPARISONS.get(operator)
   return compare === undefined ? gap(typed) : compared(first, compileRead(right, typed), compare)

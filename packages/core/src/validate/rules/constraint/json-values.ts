@@ -94,3 +94,16 @@ export function added(left: Read, right: Read): Read {
     return typeof first === 'number' && typeof second === 'number' ? first + second : OPEN
   }
 }
+
+/** Two texts, one after the other; one that is empty counts as a text without characters. */
+export function joined(left: Read, right: Read): Read {
+  return (value) => {
+    const [first, second] = [textOf(left(value)), textOf(right(value))]
+    return first === undefined || second === undefined ? OPEN : first + second
+  }
+}
+
+function textOf(value: Value): string | undefined {
+  if (value === EMPTY) return ''
+  return typeof value === 'string' ? value : undefined
+}
