@@ -1,6 +1,7 @@
 import { quoted } from '../../../errors/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectAt, stringAt } from '../../../json/index.js'
+import type { Work } from '../../../work/index.js'
 import { defineFinding, type Finding, type FindingDefinition } from '../../run/finding.js'
 import type { BundleEntry, BundleIndex } from '../../run/indexes.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
@@ -96,19 +97,19 @@ export const bundleRule: ResourceRule = {
 }
 
 /** Checks a Bundle as a whole, by its type. Collecting links takes most of the time, so other requests can run after each entry. */
-async function checkBundle(run: Run, bundle: FhirNode): Promise<void> {
+function* checkBundle(run: Run, bundle: FhirNode): Work<void> {
   const type = textOf(bundle, 'type') ?? ''
-  const index = await run.scheduler.run(bundleIndexWork(run, bundle))
+  const index = yield* bundleIndexWork(run, bundle)
   const check = { run, bundle, type, index, linksOf: linkCollector(run, index) }
   const rules = [...ON_ALL, ...(BY_TYPE.get(type) ?? [])]
   for (const entry of rules.length > ON_ALL.length ? index.entries : []) {
     check.linksOf(entry)
     run.scheduler.step()
-    await run.scheduler.turn()
+    yield
   }
   for (const rule of rules) {
     rule(check)
-    await run.scheduler.turn()
+    yield
   }
 }
 

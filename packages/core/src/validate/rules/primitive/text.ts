@@ -240,7 +240,8 @@ export function uriProblem(text: string): PrimitiveProblem | undefined {
 
 /** Checks a UUID. A fragment may follow, which names something inside the identified resource. */
 function uuidWarning(text: string): PrimitiveProblem | undefined {
-  const [urn = ''] = text.split('#', 1)
+  const fragment = text.indexOf('#')
+  const urn = fragment < 0 ? text : text.slice(0, fragment)
   if (UUID.test(urn)) return undefined
   if (!UUID.test(urn.toLowerCase())) return wrong(text, 'not a valid UUID')
   return { finding: URI_FORM, text: `UUIDs must be in lower case: ${quoted(text)}.`, severity: 'warning' }
