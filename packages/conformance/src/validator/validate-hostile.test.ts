@@ -106,6 +106,32 @@ describe('hostile resources', () => {
     expect(await pausesDuring(typeof resource === 'string' ? resource : JSON.stringify(resource))).toBeGreaterThan(3)
   })
 
+  test('others run in between while a constraint of a profile that takes long is checked on each of many elements', async () => {
+    const once = (inner: string): string => `(1|2|3|4|5|6|7|8|9|10).select(${inner})`
+    const expression = `${once(once(once("'a'")))}.exists()`
+    const constraint = ['c-1', 'c-2', 'c-3', 'c-4', 'c-5'].map((key) => ({ key, severity: 'error', human: key, expression }))
+    const profile = {
+      resourceType: 'StructureDefinition',
+      id: 'costly',
+      url: 'http://example.org/costly',
+      name: 'Costly',
+      status: 'draft',
+      kind: 'resource',
+      abstract: false,
+      type: 'Patient',
+      baseDefinition: 'http://hl7.org/fhir/StructureDefinition/Patient',
+      derivation: 'constraint',
+      differential: {
+        element: [{ id: 'Patient.name', path: 'Patient.name', constraint }],
+      },
+    }
+    const profiled = createContext({ ...r4(), storage: memoryStorage([profile]) })
+    const patient = { resourceType: 'Patient', meta: { profile: [profile.url] }, name: many((n) => ({ family: `${n}` })).slice(0, 40) }
+    expect(await pausesDuring(patient, profiled)).toBeGreaterThan(30)
+    vi.restoreAllMocks()
+    expect((await validate(profiled, { resource: patient })).valid).toBe(true)
+  })
+
   test('others run in between while a tree of short lists is checked', async () => {
     const part = (depth: number): JsonObject => ({
       name: 'a',
@@ -194,13 +220,13 @@ describe('hostile resources', () => {
     expect(await pausesDuring(resource)).toBeGreaterThan(200)
   })
 
-  async function pausesDuring(resource: string | JsonObject): Promise<number> {
+  async function pausesDuring(resource: string | JsonObject, context = ctx): Promise<number> {
     let pauses = 0
     let now = performance.now()
     // Each look at the clock is a millisecond, so that the machine has no say.
     vi.spyOn(performance, 'now').mockImplementation(() => (now += 1))
     const unhurried = forRequest(
-      { ...ctx, scheduler: { ...createScheduler(), turn: async () => void pauses++ } },
+      { ...context, scheduler: { ...createScheduler(), turn: async () => void pauses++ } },
       { limits: { operationTimeoutMs: 1e9 } },
     )
     await validate(unhurried, { resource })

@@ -94,6 +94,8 @@ function settle<T>(run: Run, evaluate: (scope: Scope) => T): T | Pending {
   } catch (error) {
     if (run.isPending && error instanceof OperationError && error.code === 'fhirpath-invalid') return PENDING
     throw error
+  } finally {
+    run.context.spent?.(run.steps)
   }
 }
 

@@ -49,6 +49,8 @@ export interface FhirPathContext {
   readonly now?: () => Date
   /** Limits on one evaluation. Default: limits for untrusted expressions. */
   readonly budget?: FhirPathBudget
+  /** Receives the number of steps of an evaluation when it ends, also with an error. */
+  readonly spent?: (steps: number) => void
   /** Receives the items of `trace()`; when absent, they are ignored. */
   readonly trace?: (name: string, items: Items) => void
 }

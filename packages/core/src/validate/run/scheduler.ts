@@ -10,6 +10,8 @@ export interface Scheduler {
   readonly atEnd: (task: Task) => void
   /** Counts a step; throws when the time limit is exceeded. */
   readonly step: () => void
+  /** Counts the steps of an expression, a hundred of which take as long as a step of the walk. */
+  readonly evaluated: (steps: number) => void
   /** Lets other requests run when it is their turn, and counts steps from 0 again. */
   readonly turn: () => Promise<void> | undefined
   /** Runs work to its end, with other requests in between. */
@@ -29,6 +31,7 @@ interface WalkScheduler {
 }
 
 const STEPS_BETWEEN_CHECKS = 256
+const STEPS_OF_EXPRESSION = 100
 /** Nodes that are visited before other requests can run. */
 const STEPS_IN_ONE_GO = 1_000
 
@@ -40,8 +43,10 @@ export function createWalkScheduler(pace: Pace, findings: FindingSink): WalkSche
   const tasks: PlacedTask[] = []
   const lastTasks: PlacedTask[] = []
   let steps = 0
+  let nextCheck = STEPS_BETWEEN_CHECKS
   const turn = (): Promise<void> | undefined => {
     steps = 0
+    nextCheck = STEPS_BETWEEN_CHECKS
     return pace.step()
   }
   const run = async <T>(work: Work<T>): Promise<T> => {
@@ -53,7 +58,12 @@ export function createWalkScheduler(pace: Pace, findings: FindingSink): WalkSche
     }
   }
   const step = (): void => {
-    if (++steps % STEPS_BETWEEN_CHECKS === 0) pace.check()
+    if (++steps < nextCheck) return
+    nextCheck = steps + STEPS_BETWEEN_CHECKS
+    pace.check()
+  }
+  const evaluated = (of: number): void => {
+    if (of >= STEPS_OF_EXPRESSION) steps += Math.floor(of / STEPS_OF_EXPRESSION)
   }
   const done = (task: Task): Promise<void> | undefined => {
     const work = task()
@@ -73,6 +83,7 @@ export function createWalkScheduler(pace: Pace, findings: FindingSink): WalkSche
       later: into(tasks),
       atEnd: into(lastTasks),
       step,
+      evaluated,
       turn,
       run,
       isDue: () => steps > STEPS_IN_ONE_GO,

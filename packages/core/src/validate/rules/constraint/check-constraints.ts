@@ -90,7 +90,7 @@ function checkFor(rules: readonly ElementRule[], type: TypeDefinition): NodeChec
       const isMet = one.native?.(run, node) ?? onJson
       if (isMet === true) continue
       if (isMet === false) reportUnmet(run, node, one)
-      else if ((isApart ??= isLong(node.value))) run.scheduler.later(() => evaluate(run, node, one))
+      else if ((isApart ??= isLong(node.value)) || run.scheduler.isDue()) run.scheduler.later(() => evaluate(run, node, one))
       else evaluate(run, node, one)
     }
   }

@@ -17,6 +17,7 @@ export function expressionContext(run: Run, node: FhirNode): FhirPathContext {
     resource,
     rootResource: containerOf(resource),
     now: () => run.now,
+    spent: run.scheduler.evaluated,
     host: {
       resolve: (reference, from) => (reference === undefined ? undefined : resolveLocally(run, from ?? node, reference)),
       conformsTo: (candidate, profile) => conformsTo(run, candidate, profile),
