@@ -88,6 +88,12 @@ export const DECISIONS: readonly Decision[] = [
     applies: ({ reference }) => /^ERROR (?:Expected a list with at most one|Cannot perform PointFrom)/.test(reference),
   },
   {
+    name: 'fractions of seconds',
+    right: 'ours',
+    why: 'The digits after the second are its fraction: `.5` is half a second (R, Time); the reference translator reads them as a number of milliseconds.',
+    applies: ({ text, ours }) => /:\d\d\.\d{1,2}(?!\d)/.test(text) && /:\d\d\.\d/.test(ours),
+  },
+  {
     name: 'known in spite of null',
     right: 'ours',
     why: 'What is false at one boundary is false although the other is unknown (R, Logical And), and intervals that are known not to meet have nothing to take away (R, Except); null instead of a list is not an element (R, Included In); a boundary that cannot be known is null.',
