@@ -126,6 +126,21 @@ describe('other options', () => {
     expect(await said(required, { extensibleBindingWarnings: false })).toContain('error code-not-in-value-set Patient.gender')
   })
 
+  test.each<NonNullable<ValidationPolicy['wrongDisplays']>>(['error', 'warning'])(
+    'a wrong display is a wrongDisplays %s',
+    async (wrongDisplays) => {
+      const maritalStatus = (display: string): object => ({
+        coding: [{ system: 'http://terminology.hl7.org/CodeSystem/v3-MaritalStatus', code: 'M', display }],
+      })
+      const wrong = { resourceType: 'Patient', maritalStatus: maritalStatus('Single') }
+      expect(await said(wrong, { wrongDisplays })).toEqual([`${wrongDisplays} display-wrong Patient.maritalStatus.coding[0].display`])
+      expect(await said({ ...wrong, language: 'xx' }, { wrongDisplays })).toEqual(
+        expect.arrayContaining([`${wrongDisplays} display-wrong Patient.maritalStatus.coding[0].display`]),
+      )
+      expect(await said({ resourceType: 'Patient', maritalStatus: maritalStatus('Married') }, { wrongDisplays })).toEqual([])
+    },
+  )
+
   test('enforceAggregationOutsideBundles false leaves targets outside of Bundles where they are', async () => {
     const bundled = profileOn('Observation', String(OF_NAMED['url']), [
       { id: 'Observation.subject', path: 'Observation.subject', type: [{ code: 'Reference', aggregation: ['bundled'] }] },
@@ -289,6 +304,8 @@ describe('options in a request', () => {
         ['validateContained', 'false'],
       ],
     ],
+    ['{"wrong-displays":"warning"}', [['wrongDisplays', 'warning']]],
+    ['{"wrong-displays":"ERROR"}', [['wrongDisplays', 'error']]],
     [
       '{"allowed-extension-domain":["https://a.test/","https://b.test/"]}',
       [
@@ -305,6 +322,7 @@ describe('options in a request', () => {
     ['{"best-practice":"toString"}', 'best-practice'],
     ['{"constructor":true}', 'constructor'],
     ['{"for-publication":true}', 'for-publication'],
+    ['{"wrong-displays":"off"}', 'wrong-displays'],
     ['{"allow-comments":1}', 'allow-comments'],
     ['{"allowed-extension-domain":[1]}', 'allowed-extension-domain'],
     ['[]', 'not a JSON object'],

@@ -241,6 +241,8 @@ export interface ValidationPolicy {
   readonly questionnaire?: QuestionnaireMode | undefined
   /** Report codes outside of an extensible value set. Default true. */
   readonly extensibleBindingWarnings?: boolean | undefined
+  /** Severity of a display that is none of the code's. Default `error`. */
+  readonly wrongDisplays?: 'error' | 'warning' | undefined
   /** Check outside of Bundles, too, that the targets of references are where a profile requires them (`aggregation`). Default true. */
   readonly enforceAggregationOutsideBundles?: boolean | undefined
   /** Validate contained resources. Default true. */
@@ -332,6 +334,7 @@ export const VALIDATION_MEMBERS: { readonly [K in keyof ValidationPolicy]-?: Mem
   allowComments: FLAG,
   questionnaire: oneOf('off', 'check', 'required'),
   extensibleBindingWarnings: FLAG,
+  wrongDisplays: oneOf('error', 'warning'),
   enforceAggregationOutsideBundles: FLAG,
   validateContained: FLAG,
   extensionDomains: listOf(TEXT),

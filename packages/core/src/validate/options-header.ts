@@ -44,6 +44,7 @@ const OPTIONS: ReadonlyMap<string, ReadOption> = new Map<string, ReadOption>([
   ['enforceAggregationOutsideBundles', flag((isOn) => [['enforceAggregationOutsideBundles', String(isOn)]])],
   ['allow-comments', flag((isOn) => [['allowComments', String(isOn)]])],
   ['extensible-binding-warnings', flag((isOn) => [['extensibleBindingWarnings', String(isOn)]])],
+  ['wrong-displays', choice('wrongDisplays', { error: 'error', warning: 'warning' })],
   ['security-checks', flag((isOn) => (isOn ? [['refuse', 'markup']] : []))],
   ['noHtmlInMarkdown', flag((isOn) => (isOn ? [['refuse', 'markdown']] : []))],
   ['examples', flag((isOn) => (isOn ? [] : [['refuse', 'examples']]))],

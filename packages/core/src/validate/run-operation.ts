@@ -167,6 +167,7 @@ function readPolicy(reader: ParameterReader): ValidateRequest['policy'] {
     allowComments: reader.boolean('allowComments'),
     questionnaire: choiceOf(['off', 'check', 'required'], 'questionnaire', reader.text('questionnaire')),
     extensibleBindingWarnings: reader.boolean('extensibleBindingWarnings'),
+    wrongDisplays: choiceOf(['error', 'warning'], 'wrongDisplays', reader.text('wrongDisplays')),
     enforceAggregationOutsideBundles: reader.boolean('enforceAggregationOutsideBundles'),
     validateContained: reader.boolean('validateContained'),
     extensionDomains: reader.texts('extensionDomain'),

@@ -144,6 +144,7 @@ function policyOf(input: ValidateInput, general: ValidationPolicy): RunPolicy {
     allowComments: first(input.allowComments, general.allowComments, false),
     questionnaire: first(input.questionnaire, general.questionnaire, 'check'),
     extensibleBindingWarnings: first(input.extensibleBindingWarnings, general.extensibleBindingWarnings, true),
+    wrongDisplays: first(input.wrongDisplays, general.wrongDisplays, 'error'),
     enforceAggregationOutsideBundles: first(input.enforceAggregationOutsideBundles, general.enforceAggregationOutsideBundles, true),
     validateContained: first(input.validateContained, general.validateContained, true),
     vitalSigns: first(input.vitalSigns, general.vitalSigns, 'category'),

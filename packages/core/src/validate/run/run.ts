@@ -52,6 +52,8 @@ export interface RunPolicy {
   readonly questionnaire: QuestionnaireMode
   /** Report codes outside of an extensible value set. */
   readonly extensibleBindingWarnings: boolean
+  /** Severity of displays that are none of the code's. */
+  readonly wrongDisplays: 'error' | 'warning'
   readonly enforceAggregationOutsideBundles: boolean
   readonly validateContained: boolean
   /** Which Observations must conform to the profiles of vital signs. */

@@ -80,6 +80,7 @@ function reportWrong(run: Run, node: FhirNode, { display, name, valid }: NamedDi
   run.findings.report(DISPLAY_WRONG, node, {
     text: `Wrong display name ${quoted(display)} for ${name}; valid displays: ${texts.join(', ')}.`,
     at: 'display',
+    severity: run.policy.wrongDisplays,
   })
 }
 
@@ -100,7 +101,7 @@ function checkDefault(run: Run, node: FhirNode, { display, name, texts, language
   } else {
     const own = main === undefined ? '' : `, and the display of the code system is ${quoted(main)}`
     const text = `Wrong display name ${quoted(display)} for ${name}: there is none in the language ${quoted(language)}${own}.`
-    run.findings.report(DISPLAY_WRONG, node, { text, at: 'display' })
+    run.findings.report(DISPLAY_WRONG, node, { text, at: 'display', severity: run.policy.wrongDisplays })
   }
 }
 
