@@ -280,7 +280,7 @@ describe('options in a request', () => {
         ['refuse', 'examples'],
       ],
     ],
-    ['{"security-checks":false,"examples":true,"no-experimental-content":false,"fetcher":"x","language":"de"}', []],
+    ['{"security-checks":false,"examples":true,"no-experimental-content":false,"fetcher":"x","no-tx":true,"language":"de"}', []],
     ['{"no-experimental-content":true}', [['refuse', 'experimental']]],
     ['{"validateReference":"CHECK_VALID"}', [['validateReferences', 'profile']]],
     [

@@ -54,7 +54,8 @@ const OPTIONS: ReadonlyMap<string, ReadOption> = new Map<string, ReadOption>([
 
 /**
  * Options that are ignored because they change no finding here. They concern the texts of HL7's validator (`language`, `ids-in-errors`), its sources and
- * what it has loaded (`fetcher`, `certificate`, `sct`), or leave out findings by its own message ids (`advisor`).
+ * what it has loaded (`fetcher`, `certificate`, `sct`) and asks (`no-tx`: no terminology server is asked here), or leave
+ * out findings by its own message ids (`advisor`).
  */
 const PASSED_OVER: ReadonlySet<string> = new Set([
   'language',
@@ -63,6 +64,7 @@ const PASSED_OVER: ReadonlySet<string> = new Set([
   'certificate',
   'certificateContent',
   'sct',
+  'no-tx',
   'advisor',
   'advisorContent',
 ])
