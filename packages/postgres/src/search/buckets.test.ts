@@ -40,6 +40,8 @@ it('know nothing of a set that was dropped', () => {
   buckets.add('key', emptyBits(1))
   const { bytes } = buckets
   expect([buckets.isEmpty, buckets.set('key')?.length]).toEqual([false, MOST / 32])
+  buckets.touch('b')
+  expect([buckets.outdatedSets(0), buckets.outdatedSets(1)]).toEqual([['key'], []])
   buckets.drop('key')
   expect([buckets.isEmpty, buckets.set('key')]).toEqual([true, undefined])
   expect(buckets.bytes).toBeLessThan(bytes)
@@ -80,7 +82,7 @@ function refresh(buckets: Buckets, now: ReadonlyMap<string, string>, keys: reado
 /** The resources of a set, as the number of members in each stretch of ids. */
 function expectSame(buckets: Buckets, now: ReadonlyMap<string, string>, keys: readonly string[]): void {
   expect(buckets.size).toBe(now.size)
-  expect(buckets.countOutdated(keys)).toBe(0)
+  expect([buckets.outdated(keys), buckets.outdatedSets(0).filter((key) => keys.includes(key))]).toEqual([[], []])
   const all = idsOf(now)
   // Of a copy, since each bucket that is asked for is out of date then.
   for (const key of keys) {

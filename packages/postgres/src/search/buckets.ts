@@ -17,8 +17,8 @@ export interface Buckets {
   touch(id: string): void
   /** Returns the sets with these keys; `undefined` for those that are not kept. */
   set(key: string): Bits | undefined
-  /** Returns the number of buckets that are out of date, in their order or in one of these sets. */
-  countOutdated(keys: readonly string[]): number
+  /** Returns the keys of the sets with more than so many buckets out of date. */
+  outdatedSets(most: number): readonly string[]
   /** Returns these buckets, in any order. */
   outdated(keys: readonly string[]): readonly Bucket[]
   /** Replaces the content of buckets that `outdated` returned last, none left out. */
@@ -98,7 +98,7 @@ export function createBuckets(edges: readonly string[], size: number): Buckets {
       for (const { outdated } of [order, ...sets.values()]) outdated.add(index)
     },
     set: (key) => sets.get(key)?.words,
-    countOutdated: (keys) => outdatedIn(keys).size,
+    outdatedSets: (most) => [...sets].filter(([, { outdated }]) => outdated.size > most).map(([key]) => key),
     outdated: (keys) =>
       [...outdatedIn(keys)].map((index) => ({ index, from: order.starts[index] ?? '', to: order.starts[index + 1] ?? END })),
     refresh(contents) {

@@ -16,6 +16,7 @@ import { rounds, SEED } from '../../../../test/effort.js'
 import { sharedDatabase, UNHURRIED, type TestSchema } from '../../test/test-database.js'
 import { connectionsOf } from '../database/connections.js'
 import { databaseOver, type Database } from '../database/database.js'
+import type { Statement } from '../database/sql.js'
 import { openPostgres } from '../index.js'
 import { countMatches } from './search-page.js'
 import { countingBySets, type SetCountOptions } from './set-counts.js'
@@ -111,22 +112,58 @@ describe('counts by sets', () => {
     expect(seldom.counted).toHaveLength(3)
   })
 
-  it('are left to the database for long if sets were not read in time', async () => {
+  it.each(['storage-timeout', 'storage-full', 'storage-unavailable'] as const)(
+    'are left to the database for long if sets could not be read: %s',
+    async (code) => {
+      const storage = await open()
+      await storage.write(many('a', 10))
+      const { db } = counting()
+      let tried = 0
+      const slow: Database = {
+        ...db,
+        snapshot: async () => {
+          tried++
+          await after(200)
+          throw new OperationError(code, 'The statement failed.')
+        },
+      }
+      const count = countingBySets(slow, async (query) => countMatches(db, query), { worthMs: 0 })
+      for (let time = 0; time < 3; time++) expect(await count({ type: 'Basic', where: A })).toBe(10)
+      expect(tried).toBe(1)
+    },
+  )
+
+  it('are left to the database for long if sets could not be brought up to date in time', async () => {
     const storage = await open()
     await storage.write(many('a', 10))
     const { db } = counting()
     let tried = 0
-    const slow: Database = {
-      ...db,
-      snapshot: async () => {
-        tried++
-        await after(200)
-        throw new OperationError('storage-timeout', 'The statement took too long.')
-      },
-    }
+    const slow = watching(db, async ({ text }) => {
+      if (!text.includes('string_agg')) return
+      tried++
+      await after(200)
+      throw new OperationError('storage-timeout', 'The statement took too long.')
+    })
     const count = countingBySets(slow, async (query) => countMatches(db, query), { worthMs: 0 })
     for (let time = 0; time < 3; time++) expect(await count({ type: 'Basic', where: A })).toBe(10)
+    await storage.write(many('a', 11))
+    for (let time = 0; time < 3; time++) expect(await count({ type: 'Basic', where: A })).toBe(11)
     expect(tried).toBe(1)
+  })
+
+  it('do not read again what there is no room for', async () => {
+    const storage = await open()
+    await storage.write(many('a', 100))
+    const { db } = counting()
+    let read = 0
+    const watched = watching(db, async ({ text }) => {
+      if (!text.includes('row_number')) return
+      read++
+      await after(100)
+    })
+    const count = countingBySets(watched, async (query) => countMatches(db, query), { worthMs: 0, maxBytes: 1 })
+    for (let time = 0; time < 5; time++) expect(await count({ type: 'Basic', where: A })).toBe(100)
+    expect(read).toBe(1)
   })
 
   it('see what another program adds and removes', async () => {
@@ -161,7 +198,7 @@ describe('counts by sets', () => {
     expect(counted).toEqual([])
   })
 
-  it('are left to the database for references, contained resources, single ids, and after thousands of changes', async () => {
+  it('are left to the database for references, contained resources, single ids, long texts, and after thousands of changes', async () => {
     const storage = await open()
     await storage.write(many('a', 10))
     const { count, counted } = counting()
@@ -169,6 +206,7 @@ describe('counts by sets', () => {
       { type: 'Basic', where: { kind: 'and', conditions: [A, { kind: 'refersTo', param: 'r', query: { type: 'Basic', where: ALL } }] } },
       { type: containedType('Basic'), where: A },
       { type: 'Basic', where: { kind: 'or', conditions: [A, { kind: 'id', ids: ['b001'] }] } },
+      { type: 'Basic', where: valued('x'.repeat(2_000)) },
     ]
     for (const query of others) await count(query)
     expect(counted).toEqual(others)
@@ -208,6 +246,22 @@ describe('counts by sets', () => {
     expect(counted.length).toBeLessThan(found.size * 10)
   })
 })
+
+/** Calls `before` with each statement of snapshots. */
+function watching(db: Database, before: (statement: Statement) => Promise<void>): Database {
+  return {
+    ...db,
+    snapshot: async (work) =>
+      db.snapshot(async (executor) =>
+        work({
+          rows: async (statement) => {
+            await before(statement)
+            return executor.rows(statement)
+          },
+        }),
+      ),
+  }
+}
 
 const IDS = 300
 const value = fc.constantFrom('a', 'b', 'c')

@@ -50,24 +50,26 @@ export function countingBySets(
       if (isReading) await sets.read(executor, query.type, missing)
       return sets.missing(query.type, parts).size === 0 ? sets.count(query) : undefined
     })
-  const bySetsInTime = async (query: Matching, parts: Parts): Promise<number | undefined> => {
+  /** Sets that cannot be read, or that there is no room for, are not tried again before ten times as long was spent without them. */
+  const bySetsIfPossible = async (query: Matching, parts: Parts): Promise<number | undefined> => {
     const start = performance.now()
     try {
-      return await bySets(query, parts)
+      const found = await bySets(query, parts)
+      if (found !== undefined || !isReading) return found
     } catch (error) {
-      if (!(error instanceof OperationError && error.code === 'storage-timeout')) throw error
-      // Not before ten times as long was spent without them.
-      spent.add(sets.missing(query.type, parts), -10 * (performance.now() - start))
-      return undefined
+      // Reading sets needs more of the database than the count, which reports what it lacks itself.
+      if (!(error instanceof OperationError)) throw error
     } finally {
       isReading = false
     }
+    spent.add(sets.missing(query.type, parts), -10 * (performance.now() - start))
+    return undefined
   }
   return async (query) => {
     const parts = partsOf(query)
     if (parts === undefined) return count(query)
     if (!isReading && spent.areWorth(sets.missing(query.type, parts), worthMs)) {
-      const turn = last.then(async () => bySetsInTime(query, parts))
+      const turn = last.then(async () => bySetsIfPossible(query, parts))
       last = turn.catch(() => {})
       const found = await turn
       if (found !== undefined) return found
@@ -111,7 +113,7 @@ function createSpent(): Spent {
 /** Sets by type and key. */
 interface Sets {
   missing(type: string, parts: Parts): Parts
-  /** Applies changes to the sets of these parts, as far as they are kept, and notes them for others. Drops what is too much out of date. */
+  /** Applies changes to the sets of these parts, as far as they are kept, and notes them for others. Drops all sets that are too much out of date. */
   catchUp(executor: Executor, type: string, parts: Parts): Promise<void>
   /** Reads sets, unless there is no room for them; least recently used ones make room. Follows `catchUp` in the same snapshot. */
   read(executor: Executor, type: string, parts: Parts): Promise<void>
@@ -137,14 +139,19 @@ function createSets(maxBytes: number): Sets {
       mark = next
       if (changed === 'unknown') for (const each of kept.types.keys()) kept.forget(each)
       else for (const { type: place, id } of changed) kept.types.get(place)?.touch(id)
+      kept.dropOutdated()
       const buckets = kept.types.get(type)
       if (buckets === undefined) return
-      if (isTooMuch(buckets, [])) return kept.forget(type)
-      for (const key of parts.keys()) if (isTooMuch(buckets, [key])) kept.drop(type, key)
       const known = new Map(parts.entries().filter(([key]) => buckets.set(key) !== undefined))
       const outdated = buckets.outdated([...known.keys()])
       if (outdated.length === 0) return
-      buckets.refresh(await contentsOf(executor, { type, parts: known, outdated }))
+      try {
+        buckets.refresh(await contentsOf(executor, { type, parts: known, outdated }))
+      } catch (error) {
+        // Else each count would try again, and take as long.
+        kept.forget(type)
+        throw error
+      }
       kept.makeRoom()
     },
     async read(executor, type, parts) {
@@ -173,7 +180,8 @@ function createSets(maxBytes: number): Sets {
 interface Kept {
   readonly types: Map<string, Buckets>
   use(type: string, key: string): void
-  drop(type: string, key: string): void
+  /** Drops all sets that are too much out of date: a note of what is out of date takes memory, too. */
+  dropOutdated(): void
   /** Drops all sets of a type. */
   forget(type: string): void
   /** Drops the least recently used sets if all need too much memory. */
@@ -187,13 +195,16 @@ function createKept(maxBytes: number): Kept {
   const drop = (type: string, key: string): void => {
     types.get(type)?.drop(key)
     used.delete(key)
+    if (types.get(type)?.isEmpty === true) types.delete(type)
   }
   return {
     types,
-    drop,
     use(type, key) {
       used.delete(key)
       used.set(key, type)
+    },
+    dropOutdated() {
+      for (const [type, buckets] of types) for (const key of buckets.outdatedSets(mostOutdated(buckets))) drop(type, key)
     },
     forget(type) {
       types.delete(type)
@@ -203,14 +214,13 @@ function createKept(maxBytes: number): Kept {
       for (const [key, type] of used) {
         if (types.values().reduce((sum, { bytes }) => sum + bytes, 0) <= maxBytes) return
         drop(type, key)
-        if (types.get(type)?.isEmpty === true) types.delete(type)
       }
     },
   }
 }
 
-function isTooMuch(buckets: Buckets, keys: readonly string[]): boolean {
-  return buckets.countOutdated(keys) > Math.max(FEW_OUTDATED, Math.min(MOST_OUTDATED, buckets.count / OUTDATED_PART))
+function mostOutdated({ count }: Buckets): number {
+  return Math.max(FEW_OUTDATED, Math.min(MOST_OUTDATED, count / OUTDATED_PART))
 }
 
 interface Outdated {
@@ -288,6 +298,8 @@ function partsOf({ type, where }: Matching): Parts | undefined {
 
 /** Maximum number of sets for one count. */
 const MOST_PARTS = 16
+/** Maximum characters of a condition that is kept as a set. */
+const LONGEST_TEST = 2_000
 
 function collect({ type, where }: Matching, parts: Map<string, Condition>): boolean {
   const all = (conditions: readonly Condition[]): boolean => conditions.every((condition) => collect({ type, where: condition }, parts))
@@ -308,7 +320,7 @@ function collect({ type, where }: Matching, parts: Map<string, Condition>): bool
 function keyOf(type: string, where: Condition): string | undefined {
   if (where.kind === 'and' && where.conditions.length === 0) return type
   const test = where.kind === 'entry' ? testKey(where.all) : undefined
-  return where.kind === 'entry' && test !== undefined ? `${type} ${where.param} ${test}` : undefined
+  return where.kind === 'entry' && test !== undefined && test.length <= LONGEST_TEST ? `${type} ${where.param} ${test}` : undefined
 }
 
 function bitsWhere({ type, where }: Matching, setOf: (key: string) => Bits): Bits {
