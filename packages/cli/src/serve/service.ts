@@ -79,17 +79,21 @@ function checkDoors({ host, open = false, devToken, cors = [], corsCredentials =
 
 /**
  * Refuses what the browser of whoever runs an open server sends for pages of others: by a name of theirs that leads here (DNS rebinding), or as a request
- * that browsers send to other origins without asking, such as a form.
+ * that browsers send to other origins without asking, such as a form. Pages of this machine may be at other ports: servers for development hand on requests.
  */
 function forThisMachine(listener: NodeListener, { baseUrl = '', cors = [] }: ServeOptions, url: string): NodeListener {
   const origins = new Set([url, baseUrl].flatMap((one) => URL.parse(one)?.origin ?? []))
   const names = new Set([...origins].map((origin) => new URL(origin).hostname))
   const isNamed = (host: string): boolean => {
     const { hostname = '' } = URL.parse(`http://${host}`) ?? {}
-    return names.has(hostname) || /^(?:(?:.+\.)?localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)
+    return names.has(hostname) || OF_THIS_MACHINE.test(hostname)
   }
   const isOwn = (origin: string, host: string): boolean =>
-    cors.includes('*') || cors.includes(origin) || origins.has(origin) || origin === `http://${host}`
+    cors.includes('*') ||
+    cors.includes(origin) ||
+    origins.has(origin) ||
+    origin === `http://${host}` ||
+    OF_THIS_MACHINE.test(URL.parse(origin)?.hostname ?? '')
   return (message, response) => {
     const { host, origin } = message.headers
     const isRead = ['GET', 'HEAD', 'OPTIONS'].includes(message.method ?? '')
@@ -97,6 +101,8 @@ function forThisMachine(listener: NodeListener, { baseUrl = '', cors = [] }: Ser
     return isForeign ? refuseForeign(message, response) : listener(message, response)
   }
 }
+
+const OF_THIS_MACHINE = /^(?:(?:.+\.)?localhost|127(?:\.\d+){3}|\[::1\])$/
 
 const REFUSAL = JSON.stringify({
   resourceType: 'OperationOutcome',
