@@ -1,5 +1,7 @@
-import { memoryStorage } from 'fhir-ops/memory'
-import { evaluateMeasure } from 'fhir-ops/evaluate'
+import { createHandler, OPERATIONS } from '@fhir-ops/handler'
+import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
+import { evaluateMeasure, evaluateMeasureOperation } from 'fhir-ops/evaluate'
+import { createSessions } from 'fhir-ops/sessions'
 import { tenantStorage } from 'fhir-ops/tenants'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -82,6 +84,38 @@ describe('a population that is kept', () => {
     await storage.write([putOf({ resourceType: 'Observation', id: 'o1', status: 'final', code: {}, subject: { reference: 'Patient/p1' } })])
     await evaluated('visited')
     expect(seen).toEqual([40, 0, 0, 1, 3, 0])
+  })
+
+  it.each([
+    ['all', ['system/*.rs']],
+    ['some types', ['Measure', 'Library', 'ValueSet', 'Patient', 'Encounter'].map((type) => `system/${type}.rs`)],
+  ])('is kept from request to request of a handler, for who may read %s', async (_, scopes) => {
+    const { storage, scanned } = counting(memoryStorage())
+    await storage.write([...DEFINITIONS, ...people(40)])
+    const sessions = createSessions({ store: memorySessionStore() })
+    const context = contextOver(storage)
+    const handler = createHandler({
+      context: { ...context, limits: { ...context.limits, operationTimeoutMs: 600_000 } },
+      sessions,
+      baseUrl: 'http://x',
+      defaultPolicy: 'deny',
+      operations: OPERATIONS.map((operation) =>
+        operation.name === '$evaluate-measure' ? evaluateMeasureOperation({ languages: languagesOf(1_000_000) }) : operation,
+      ),
+    })
+    const user = { sub: 'ann', name: 'Ann', given_name: 'Ann', family_name: 'X', preferred_username: 'ann', email: 'ann@x.example' }
+    const { token } = await sessions.create({ user, scopes })
+    const seen: unknown[] = []
+    for (const year of ['2020', '2019']) {
+      const url = `http://x/fhir/R4/Measure/proportion/$evaluate-measure?periodStart=${year}&periodEnd=${year}`
+      const { status } = await handler(new Request(url, { headers: { authorization: `Bearer ${token}` } }))
+      seen.push([status, scanned()])
+    }
+    expect(seen).toEqual([
+      [200, 40],
+      [200, 0],
+    ])
+    await handler.close()
   })
 
   it('is not kept beyond the memory', async () => {

@@ -20,6 +20,8 @@ export {
   type HistoryQuery,
   type ResourceHistory,
   type ResourceVersion,
+  findingAs,
+  sourceOf,
   wrappedStorage,
   type StorageMembers,
 } from './storage.js'

@@ -275,3 +275,16 @@ export function wrappedStorage({ history, revision, scan, changes, ...members }:
     ...(changes !== undefined && { changes }),
   }
 }
+
+const sources = new WeakMap<Storage, Storage>()
+
+/** Notes that a storage finds and scans what another one does, so that what is kept of either serves both. Returns the storage. */
+export function findingAs(storage: Storage, source: Storage): Storage {
+  sources.set(storage, sourceOf(source))
+  return storage
+}
+
+/** The storage by which to keep what searches and scans gave: itself, or what it finds as. */
+export function sourceOf(storage: Storage): Storage {
+  return sources.get(storage) ?? storage
+}

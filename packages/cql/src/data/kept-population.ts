@@ -3,7 +3,7 @@ import type { TypeModel } from 'fhir-ops/fhirpath'
 import { createPace } from 'fhir-ops/internal/context'
 import { scanResources, type SearchQuery, type StoredResource } from 'fhir-ops/storage'
 import { addReferences } from 'fhir-ops/internal/evaluate'
-import type { ChangedAddress } from 'fhir-ops/internal/storage'
+import { sourceOf, type ChangedAddress } from 'fhir-ops/internal/storage'
 import { resourceElement } from '../model/fhir-types.js'
 import { bytesOfJson } from '../values/json-text.js'
 import type { FhirElement } from '../values/value.js'
@@ -97,7 +97,7 @@ export function createKeptPopulations(maxBytes: number): KeptPopulations {
       if (storage.changes === undefined || search === undefined || maxBytes === 0) return undefined
       const plans = await retrievePlans(ctx, search, { ...options, ...asked })
       const { query } = await searchFor(ctx, { type: asked.type, conditions: [] })
-      const shelf = shelfOf(storage, options.model, asked.type)
+      const shelf = shelfOf(sourceOf(storage), options.model, asked.type)
       if (shelf.isFilling || shelf.tooMuch.has(keyOf(asked, plans))) return undefined
       const own = plans.map((plan): KeptType => ({ ...plan, names: asked.names }))
       const wanted = [{ type: asked.type, params: [], searches: new Map<string, SearchQuery>(), names: asked.names }, ...own]

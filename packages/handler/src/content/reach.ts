@@ -3,7 +3,7 @@ import { OperationError } from 'fhir-ops/errors'
 import { createPace, type Pace } from 'fhir-ops/internal/context'
 import { objectAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import { chainedTypes, searchTypesOf } from 'fhir-ops/internal/search'
-import { containerOfPlace, resourceTypes, type ResourceVersion } from 'fhir-ops/internal/storage'
+import { containerOfPlace, findingAs, resourceTypes, type ResourceVersion } from 'fhir-ops/internal/storage'
 import { after, type Awaitable } from 'fhir-ops/internal/work'
 import {
   allMatches,
@@ -270,9 +270,9 @@ function reachedStorage({ ctx, caller }: Exchange): Storage {
   })
 }
 
-/** Returns the storage with another way to read, and another history. */
+/** Returns the storage with another way to read, and another history. What Measures keep of its searches is that of the storage. */
 function reading(storage: Storage, read: Storage['read'], history: Storage['history'] = storage.history): Storage {
-  return wrappedStorage({
+  const same = wrappedStorage({
     capabilities: storage.capabilities,
     history,
     revision: storage.revision,
@@ -284,6 +284,7 @@ function reading(storage: Storage, read: Storage['read'], history: Storage['hist
     write: (entries) => storage.write(entries),
     close: () => storage.close(),
   })
+  return findingAs(same, storage)
 }
 
 /** Number of matches checked together. */
