@@ -151,6 +151,46 @@ describe('counts by sets', () => {
     expect(tried).toBe(1)
   })
 
+  it('are left to the database where bringing sets up to date takes longer, until that has taken as long', async () => {
+    const storage = await open()
+    await storage.write(many('a', 2_000))
+    const { db } = counting()
+    const done: string[] = []
+    const watched = watching(db, async ({ text }) => {
+      if (!text.includes('string_agg')) return
+      done.push('brought')
+      await after(1_000)
+    })
+    let isSlow = false
+    const inDatabase: Storage['count'] = async (query) => {
+      done.push('counted')
+      if (isSlow) await after(2_500)
+      return countMatches(db, query)
+    }
+    const count = countingBySets(watched, inDatabase, { worthMs: 0 })
+    let changed = 0
+    const afterChanges = async (): Promise<void> => {
+      changed++
+      await storage.write(Array.from({ length: 12 }, (_, n) => put(idOf(100 + n * 70), [{ param: 'one', value: `other${changed}` }])))
+    }
+    const expectCount = async (expected: number, ...by: readonly string[]): Promise<void> => {
+      expect(await count({ type: 'Basic', where: A })).toBe(expected)
+      expect(done.splice(0)).toEqual(by)
+    }
+    await expectCount(2_000, 'counted')
+    await expectCount(2_000)
+    await afterChanges()
+    await expectCount(1_988, 'brought')
+    await expectCount(1_988)
+    await afterChanges()
+    await expectCount(1_988, 'counted')
+    isSlow = true
+    await expectCount(1_988, 'counted')
+    await expectCount(1_988, 'brought')
+    await afterChanges()
+    await expectCount(1_988, 'brought')
+  })
+
   it('do not read again what there is no room for', async () => {
     const storage = await open()
     await storage.write(many('a', 100))

@@ -37,17 +37,20 @@ export function countingBySets(
 ): Storage['count'] {
   const sets = createSets(maxBytes)
   const spent = createSpent()
+  const credit = createCredit()
   let last: Promise<unknown> = Promise.resolve()
   let isReading = false
   const bySets = async (query: Matching, parts: Parts): Promise<number | undefined> =>
     db.snapshot(async (executor) => {
-      await sets.catchUp(executor, query.type, parts)
+      const isUpToDate = await sets.catchUp(executor, query.type, { parts, mayTake: (ms) => credit.covers(parts, ms) })
+      if (!isUpToDate) return undefined
       const missing = sets.missing(query.type, parts)
       // Changes may have removed sets, which are not worth reading again at once.
       if (!spent.areWorth(missing, worthMs)) return undefined
       spent.forget(missing)
       isReading = missing.size > 0
       if (isReading) await sets.read(executor, query.type, missing)
+      credit.restart(parts)
       return sets.missing(query.type, parts).size === 0 ? sets.count(query) : undefined
     })
   /** Sets that cannot be read, or that there is no room for, are not tried again before ten times as long was spent without them. */
@@ -77,6 +80,7 @@ export function countingBySets(
     const start = performance.now()
     const found = await count(query)
     const took = performance.now() - start
+    credit.add(parts, took)
     if (took >= Math.min(LONG_MS, worthMs)) spent.add(sets.missing(query.type, parts), took)
     return found
   }
@@ -110,11 +114,36 @@ function createSpent(): Spent {
   }
 }
 
+/** The time that sets may take to be brought up to date: as long as counts in the database have taken since, at least as the last one. */
+interface Credit {
+  add(parts: Parts, ms: number): void
+  /** The sets were brought up to date. */
+  restart(parts: Parts): void
+  /** True if each of these has so much, or was never counted in the database. */
+  covers(parts: Parts, ms: number): boolean
+}
+
+function createCredit(): Credit {
+  const counts = new LRUCache<string, { readonly sum: number; readonly last: number }>({ max: MOST_SPENT })
+  return {
+    add(parts, ms) {
+      for (const key of parts.keys()) counts.set(key, { sum: (counts.get(key)?.sum ?? 0) + ms, last: ms })
+    },
+    restart(parts) {
+      for (const key of parts.keys()) {
+        const last = counts.get(key)?.last
+        if (last !== undefined) counts.set(key, { sum: last, last })
+      }
+    },
+    covers: (parts, ms) => parts.keys().every((key) => (counts.get(key)?.sum ?? ms) >= ms),
+  }
+}
+
 /** Sets by type and key. */
 interface Sets {
   missing(type: string, parts: Parts): Parts
-  /** Applies changes to the sets of these parts, as far as they are kept, and notes them for others. Drops all sets that are too much out of date. */
-  catchUp(executor: Executor, type: string, parts: Parts): Promise<void>
+  /** Applies changes to the sets of these parts, as far as they are kept, and notes them for others. Drops all sets that are too much out of date. False if it would take too long. */
+  catchUp(executor: Executor, type: string, bounded: { readonly parts: Parts; readonly mayTake: (ms: number) => boolean }): Promise<boolean>
   /** Reads sets, unless there is no room for them; least recently used ones make room. Follows `catchUp` in the same snapshot. */
   read(executor: Executor, type: string, parts: Parts): Promise<void>
   /** Counts by sets that are up to date, none of which may be missing. */
@@ -132,19 +161,22 @@ const FEW_OUTDATED = 10
 function createSets(maxBytes: number): Sets {
   const kept = createKept(maxBytes)
   let mark: string | undefined
+  let msOfBucket = 0
   return {
     missing: (type, parts) => new Map(parts.entries().filter(([key]) => kept.types.get(type)?.set(key) === undefined)),
-    async catchUp(executor, type, parts) {
+    async catchUp(executor, type, { parts, mayTake }) {
       const { mark: next, changed } = await changesIn(executor, MOST_CHANGES)(mark)
       mark = next
       if (changed === 'unknown') for (const each of kept.types.keys()) kept.forget(each)
       else for (const { type: place, id } of changed) kept.types.get(place)?.touch(id)
       kept.dropOutdated()
       const buckets = kept.types.get(type)
-      if (buckets === undefined) return
+      if (buckets === undefined) return true
       const known = new Map(parts.entries().filter(([key]) => buckets.set(key) !== undefined))
       const outdated = buckets.outdated([...known.keys()])
-      if (outdated.length === 0) return
+      if (outdated.length === 0) return true
+      if (outdated.length > FEW_OUTDATED && !mayTake(outdated.length * msOfBucket)) return false
+      const start = performance.now()
       try {
         buckets.refresh(await contentsOf(executor, { type, parts: known, outdated }))
       } catch (error) {
@@ -152,7 +184,9 @@ function createSets(maxBytes: number): Sets {
         kept.forget(type)
         throw error
       }
+      msOfBucket = (performance.now() - start) / outdated.length
       kept.makeRoom()
+      return true
     },
     async read(executor, type, parts) {
       for (const [key, where] of parts) {
