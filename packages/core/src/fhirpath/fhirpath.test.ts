@@ -384,6 +384,18 @@ describe('what has no answer is an error with a code', () => {
     expect(caught(evaluate).code).toBe('fhirpath-budget')
   })
 
+  test('a text that is longer than the one in which it is looked for costs no search', () => {
+    const context: FhirPathContext = { budget: { steps: 1_000, items: 1_000 }, variables: new Map([['long', ['a'.repeat(2e5)]]]) }
+    const evaluate = (expression: string): unknown => compileFhirPath(expression).evaluate(context)
+    expect(evaluate("'abcdefghijklm'.contains(%long)")).toEqual([false])
+    expect(evaluate("'abcdefghijklm'.split(%long).count()")).toEqual([1])
+  })
+
+  test('without a limit, texts are split as well', () => {
+    const context: FhirPathContext = { budget: { steps: Infinity, items: Infinity } }
+    expect(compileFhirPath("'a,b'.split(',')").evaluate(context)).toEqual(['a', 'b'])
+  })
+
   test('a result of more than 100,000 items', () => {
     const many = { resourceType: 'Patient', name: Array.from({ length: 100_001 }, () => ({ use: 'usual' })) }
     expect(caught(() => compileFhirPath('name', { model: r4Model }).evaluate({}, rootNode(r4Model, many))).code).toBe('fhirpath-budget')

@@ -96,7 +96,8 @@ async function appliedGroup(build: Building, base: ElementGroup, own: ElementGro
   }
   reportSliceOrder(build, base.slices, own.slices)
   const all = withinOuter([...slices.values()])
-  return [withTypes(withLeast(main, all), all), ...all]
+  const outermost = all.filter((slice) => outerName(slice) === '')
+  return [withTypes(withLeast(main, outermost), outermost), ...all]
 }
 
 /** Adds the slicing that a differential may omit: of extensions, which is always by url, and of choices by type. */
@@ -175,7 +176,7 @@ function reportSliceOrder(build: Building, bases: readonly ElementNode[], mine: 
 
 /** A sliced element occurs at least as often as all of its slices together. */
 function withLeast(main: ElementNode, slices: readonly ElementNode[]): ElementNode {
-  const least = slices.filter((slice) => outerName(slice) === '').reduce((sum, { element }) => sum + leastOf(element), 0)
+  const least = slices.reduce((sum, { element }) => sum + leastOf(element), 0)
   return least > leastOf(main.element) ? { ...main, element: { ...main.element, min: least } } : main
 }
 

@@ -154,6 +154,25 @@ describe('an element of the differential', () => {
     ).toEqual([kept])
   })
 
+  test('keeps all constraints of a base that has a key twice, and replaces only the one with its expression', async () => {
+    const constraint = { key: 'a-1', human: 'a', severity: 'warning' }
+    const first = profile('first', 'Patient', [
+      path('Patient', { constraint: ['name.exists()', 'gender.exists()'].map((expression) => ({ ...constraint, expression })) }),
+    ])
+    const keptBeside = async (...own: readonly object[]): Promise<readonly string[]> => {
+      const second = profile('own', 'Patient', [path('Patient', { short: 'a', constraint: own })], { baseDefinition: `${OWN}first` })
+      const result = await generateSnapshot(contextWith(first), { definition: second })
+      return objectsAt(at(result, 'Patient'), 'constraint')
+        .filter(({ key }) => key === 'a-1')
+        .map(({ severity, expression }) => `${String(severity)} ${String(expression)}`)
+    }
+    expect(await keptBeside()).toEqual(['warning name.exists()', 'warning gender.exists()'])
+    expect(await keptBeside({ ...constraint, severity: 'error', expression: 'name.exists()' })).toEqual([
+      'warning gender.exists()',
+      'error name.exists()',
+    ])
+  })
+
   test('replaces a fixed value or pattern of another type', async () => {
     const first = profile('first', 'Observation', [path('Observation.value[x]', { patternQuantity: { code: 'kg' } })])
     const own = profile('own', 'Observation', [path('Observation.value[x]', { patternCodeableConcept: { text: 'x' } })], {
@@ -321,6 +340,22 @@ describe('slices', () => {
     const value = at(result, 'Observation.value[x]')
     expect(objectsAt(value, 'type').map(({ code }) => code)).toEqual(codes)
     expect(value['slicing']).toMatchObject({ rules })
+  })
+
+  test('of a slice of a choice take no type away from the choice', async () => {
+    const result = await made([
+      path('Observation.value[x]', {
+        type: [{ code: 'Quantity' }, { code: 'string' }],
+        slicing: { discriminator: [{ type: 'type', path: '$this' }], rules: 'open' },
+      }),
+      path('Observation.value[x]:valueQuantity', {
+        sliceName: 'valueQuantity',
+        type: [{ code: 'Quantity' }],
+        slicing: { discriminator: [{ type: 'value', path: 'code' }], rules: 'open' },
+      }),
+      path('Observation.value[x]:valueQuantity/lb', { sliceName: 'valueQuantity/lb', max: '0', patternQuantity: { code: '[lb_av]' } }),
+    ])
+    expect(objectsAt(at(result, 'Observation.value[x]'), 'type').map(({ code }) => code)).toEqual(['Quantity', 'string'])
   })
 
   test('of extensions need no slicing, and have what the root of the extension says', async () => {

@@ -113,17 +113,20 @@ function listAt(element: JsonObject, name: string): readonly unknown[] {
  * stays, because a profile takes none away; it may only make a warning an error.
  */
 function constraintsOf(base: JsonObject, own: JsonObject, url: string | undefined): readonly JsonObject[] {
-  const known = new Map(objectsAt(base, 'constraint').map((constraint) => [stringAt(constraint, 'key'), constraint]))
-  const mine = objectsAt(own, 'constraint').filter((constraint) => replaces(known.get(stringAt(constraint, 'key')), constraint))
-  const keys = new Set(mine.map((constraint) => stringAt(constraint, 'key')))
-  const kept = [...known.values()].filter((constraint) => !keys.has(stringAt(constraint, 'key')))
+  const inherited = objectsAt(base, 'constraint')
+  const keys = new Set(inherited.map(({ key }) => key))
+  const known = new Map(inherited.map((constraint) => [identityOf(constraint), constraint]))
+  const mine = objectsAt(own, 'constraint').filter((constraint) => {
+    const same = known.get(identityOf(constraint))
+    return same === undefined ? !keys.has(constraint['key']) : constraint['severity'] === 'error' || same['severity'] !== 'error'
+  })
+  const replaced = new Set(mine.map(identityOf))
+  const kept = inherited.filter((constraint) => !replaced.has(identityOf(constraint)))
   return [...kept, ...mine.map((constraint) => withSource(constraint, url))]
 }
 
-function replaces(known: JsonObject | undefined, own: JsonObject): boolean {
-  return (
-    known === undefined || (own['expression'] === known['expression'] && (own['severity'] === 'error' || known['severity'] !== 'error'))
-  )
+function identityOf({ key, expression }: JsonObject): string {
+  return JSON.stringify([key, expression])
 }
 
 function withSource(constraint: JsonObject, url: string | undefined): JsonObject {

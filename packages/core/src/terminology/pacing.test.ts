@@ -100,6 +100,17 @@ describe('work that takes long', () => {
     expect(pauses).toBeGreaterThan(5)
   })
 
+  it('lets other work run while the version is prepared that a code states, also with a supplement', async () => {
+    const supplement = { ...codeSystem('more', [{ code: 'c1' }]), content: 'supplement', supplements: cs('large') }
+    const ctx = contextOver([{ ...LARGE, version: '1' }, codeSystem('large', [{ code: 'c1' }], { version: '2' }), supplement])
+    const given = { valueSet: valueSet('all', { include: [{ system: cs('large') }] }), useSupplement: [cs('more')] }
+    let pauses = 0
+    const scheduler = { mayGoOn: () => false, turn: async () => void pauses++ }
+    const coding = { system: cs('large'), version: '1', code: 'c2' }
+    expect((await validateCode({ ...ctx, scheduler }, { ...given, coding })).result).toBe(true)
+    expect(pauses).toBeGreaterThan(100)
+  })
+
   it('lets other work run while a value set of very many parts is read', async () => {
     const exclude = Array.from({ length: 40_000 }, (_, i) => ({ system: cs('large'), concept: [{ code: `c${i}` }] }))
     let pauses = 0

@@ -35,7 +35,7 @@ export const STRING_FUNCTIONS: readonly FunctionDefinition[] = [
     const by = textArgument('split', separator)
     if (text === undefined || by === undefined) return NOTHING
     spendSeeking(run, text, by)
-    const parts = text.split(by, run.budget.steps - run.steps + 1)
+    const parts = text.split(by, Math.min(run.budget.steps - run.steps + 1, MOST_PARTS))
     spend(run, parts.length)
     return parts
   }),
@@ -51,6 +51,9 @@ export const STRING_FUNCTIONS: readonly FunctionDefinition[] = [
   { name: 'replaceMatches', arity: [2, 2], compile: replaceMatches },
 ]
 
+/** The greatest limit that JavaScript's `split` can have: a budget without limit would be one of 0. */
+const MOST_PARTS = 2 ** 32 - 1
+
 /** Defines a function that looks for a text in another. */
 function seeking(name: string, seek: (text: string, part: string) => SystemValue): FunctionDefinition {
   return textFunction(name, [1, 1], (text, [part], { run }) =>
@@ -61,10 +64,11 @@ function seeking(name: string, seek: (text: string, part: string) => SystemValue
   )
 }
 
-/** Counts the search for a text in another: engines compare at each place, at worst all characters, of which 1,024 take as long as one step. */
+/** Counts the search for a text in another: engines compare wherever it fits, at worst all characters, of which 1,024 take as long as one step. */
 function spendSeeking(run: Run, text: string, part: string): void {
   spendReading(run, text.length)
-  spend(run, Math.floor((text.length * part.length) / 1024))
+  const places = Math.max(0, text.length - part.length + 1)
+  spend(run, Math.floor((places * part.length) / 1024))
 }
 
 /** Counts the steps of an automaton, of which 16 take as long as one of an expression. */

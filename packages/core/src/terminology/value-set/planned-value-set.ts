@@ -5,7 +5,7 @@ import type { CodeSystemProvider, ConceptSet, Filter, StandInValueSet, SystemHea
 import { createMarks, type Marks } from '../memo.js'
 import { scopeOver, type SystemInUse, type TerminologyScope } from '../scope.js'
 import { hasRules, type VersionRules, NO_RULES } from '../versions.js'
-import { chooseVersion } from '../code-system/system-family.js'
+import { chooseVersion, preparedChoice } from '../code-system/system-family.js'
 import { conceptsFor } from '../filter/operators.js'
 import { planWithSupplements } from './make-plan.js'
 import type { Members } from './members.js'
@@ -87,7 +87,8 @@ async function systemsInUse(scope: TerminologyScope, plan: ValueSetPlan, codes: 
     for (const include of versions) {
       for (const value of values) {
         await scope.pace.step()
-        found.push(chooseVersion(family, { include, value, rules: scope.rules }).provider?.header ?? { url, unknown: true })
+        const { provider } = await preparedChoice(family, { include, value, rules: scope.rules })
+        found.push(provider?.header ?? { url, unknown: true })
       }
     }
   }
