@@ -30,7 +30,7 @@ export interface MapHead {
 /** A ConceptMap indexed for lookups by code. */
 export interface MapIndex extends MapHead {
   readonly groups: readonly GroupIndex[]
-  /** The maps that it contains, by `#id`; also those of a contained map, which may refer to the others. */
+  /** The maps that it contains, by `#id`. A contained map, which contains none itself, may refer to the others. */
   readonly contained: ReadonlyMap<string, MapIndex>
   /** FHIRPath of the first element that does not have the shape of R4; `translate` refuses such a map. */
   readonly malformed: string | undefined
@@ -89,7 +89,7 @@ export function mapIndex(ctx: OperationContext, definition: Definition): Promise
 
 function* indexOf(map: JsonObject, contained = new Map<string, MapIndex>()): Work<MapIndex> {
   for (const inner of objectsAt(map, 'contained').filter(isMap))
-    contained.set(`#${stringAt(inner, 'id')}`, yield* indexOf(inner, contained))
+    contained.set(`#${stringAt(inner, 'id')}`, yield* indexOf({ ...inner, contained: undefined }, contained))
   const groups: GroupIndex[] = []
   for (const [i, group] of objectsAt(map, 'group').entries())
     groups.push({ path: `ConceptMap.group[${i}]`, ...groupIndex(group, yield* elementsBySource(group)) })

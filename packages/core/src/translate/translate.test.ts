@@ -264,6 +264,14 @@ describe('unmapped', () => {
     expect(await Promise.all(['a', 'b', 'c', 'd'].map(found))).toEqual([['x'], ['y'], ['z'], []])
   })
 
+  test('a contained map contains none, however deeply it is nested', async () => {
+    let inner: object = { resourceType: 'ConceptMap', id: 'inner', status: 'active', group: [group(ONE, TWO, { a: ['x'] })] }
+    for (let depth = 0; depth < 10_000; depth++) inner = { resourceType: 'ConceptMap', id: 'outer', status: 'active', contained: [inner] }
+    const conceptMap = map({ group: [group(ONE, TWO, {}, { unmapped: { mode: 'other-map', url: '#inner' } })], contained: [inner] })
+    const asked = translate(context(), { conceptMap, coding: { system: ONE, code: 'a' } })
+    await expect(asked).rejects.toMatchObject({ code: 'definition-not-found' })
+  })
+
   test.each<[string, object, string]>([
     ['another map that does not exist', { mode: 'other-map', url: other }, 'definition-not-found'],
     ['a fixed mode without code', { mode: 'fixed' }, 'definition-invalid'],

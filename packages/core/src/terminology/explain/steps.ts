@@ -2,7 +2,7 @@ import { formatCanonical, canonicalOf } from '../../content/index.js'
 import { quoted } from '../../errors/index.js'
 import type { ExplanationReason, ExplanationStep } from '../../explain/index.js'
 import type { SystemChoice } from '../code-system/system-family.js'
-import type { VersionOrigin } from '../versions.js'
+import { NO_VERSION, type VersionOrigin } from '../versions.js'
 import { nameOf, type ValueSetDefinition } from '../value-set/value-set.js'
 import type { CodeSystemProvider, ConceptText, Filter } from '../../code-system/index.js'
 import { stringAt } from '../../json/index.js'
@@ -45,7 +45,7 @@ export function versionStep(choice: SystemChoice, stated: 'include' | 'request' 
   const { version } = provider.header
   const reason = reasonOf(choice, stated, value !== undefined && version === value && wished !== value)
   const definition = formatCanonical(family.url, version)
-  const because = version === undefined ? 'it has no versions' : becauseOf(reason, wished, version)
+  const because = version === undefined ? 'it has no version' : becauseOf(reason, wished, version)
   const outcome = violates === undefined ? 'chosen' : 'fails'
   return { kind: 'code-system', outcome, reason, definition, text: `${quoted(definition)} was used: ${because}.${known}` }
 }
@@ -170,7 +170,7 @@ export function partText({ definition, filters, imports }: PartPlan): string {
   const { system, version, concepts } = definition
   const codes = concepts === undefined ? 'codes' : `the list of ${codesText(concepts.length)}`
   const parts = [
-    ...(system === undefined ? [] : [`${codes} of ${quoted(formatCanonical(system, version))}`]),
+    ...(system === undefined ? [] : [`${codes} of ${quoted(formatCanonical(system, version === NO_VERSION ? undefined : version))}`]),
     ...(filters.length === 0 ? [] : [`with ${joinedText(filters, filterText)}`]),
     ...(imports.length === 0 ? [] : [`in ${joinedText(imports, ({ valueSet }) => quoted(nameOf(valueSet)))}`]),
   ]

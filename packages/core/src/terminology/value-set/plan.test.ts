@@ -116,6 +116,11 @@ describe('an include of all versions of a code system', () => {
       (await validateCode(known, { valueSet: every, coding: { system: cs('changing'), ...coding } })).result
     const asked = [{ code: 'b' }, { code: 'n' }, { code: 'x' }, { code: 'b', version: '1.0.0' }, { code: 'n', version: '1.0.0' }]
     expect(await Promise.all(asked.map(isMember))).toEqual([true, true, false, true, false])
+    const { explanation } = await expand(known, { valueSet: every, explain: true })
+    expect(explanation?.steps.filter(({ kind }) => kind === 'include').map(({ text }) => text)).toEqual([
+      `Includes codes of '${cs('changing')}|1.0.0': 2 codes.`,
+      `Includes codes of '${cs('changing')}': 2 codes.`,
+    ])
     const include = [{ system: cs('changing'), version: '1.0.0' }]
     const exclude = [{ system: cs('changing'), version: '*', filter: [{ property: 'code', op: 'in', value: 'b,n' }] }]
     expect(await codesOf(known, valueSet('without', { include, exclude }))).toEqual(['a 1.0.0'])
