@@ -332,6 +332,7 @@ describe('what has no answer is an error with a code', () => {
     ['length', () => compileFhirPath(Array.from({ length: 1_500 }, () => '1').join('+'))],
     ['steps', () => run(`${'(1|2|3|4|5|6|7|8|9|10).select('.repeat(7)}1${')'.repeat(7)}`)],
     ['patterns', () => run(`${'(1|2|3|4|5|6|7|8|9|10).select('.repeat(6)}'${'a'.repeat(400)}'.matches('(a?){1000}b')${')'.repeat(6)}`)],
+    ['long replacements', () => run(`'${'a'.repeat(30_000)}'.replaceMatches('a', '${'b'.repeat(100_000)}')`)],
     ['endless repeat', () => run('1.repeat($this + 1)')],
     ['endless text', () => run(`'${'x'.repeat(100)}'.select(${Array.from({ length: 30 }, () => '($this & $this)').join(').select(')})`)],
   ])('the budget of %s', (_, action) => {

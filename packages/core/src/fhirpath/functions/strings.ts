@@ -113,9 +113,9 @@ function replaceMatches({ input, args: [pattern, substitution] }: Call): Code {
     const by = textArgument('replaceMatches', substitution?.items(scope))
     if (text === undefined || regex === undefined || by === undefined) return NOTHING
     if (regex.pattern === '') return [text]
-    const replaced = replaceAll(regex, text, by, spendMatching(scope.run))
-    spendWriting(scope.run, replaced.length)
-    return [replaced]
+    // A substitution may repeat matches, so its length times that of the text is an upper bound of the result's length.
+    spendWriting(scope.run, (text.length + 1) * (by.length + 1))
+    return [replaceAll(regex, text, by, spendMatching(scope.run))]
   })
 }
 
