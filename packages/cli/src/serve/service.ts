@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse, Server } from 'node:http'
 import { cqlChecker, cqlLanguage, cqlOperations } from '@fhir-ops/cql'
 import { openWorkerTranslator } from '@fhir-ops/cql/node'
@@ -12,7 +13,7 @@ import type { Operation } from 'fhir-ops/operation'
 import { createBots } from 'fhir-ops/execute'
 import { openAuditStore, createSessions, type AuditStore, type Sessions } from 'fhir-ops/sessions'
 import { delegated } from '@fhir-ops/http'
-import { OperationError } from 'fhir-ops/errors'
+import { OperationError, outcomeOf } from 'fhir-ops/errors'
 import { openEngine, type Engine, type EngineOptions } from '../engine.js'
 import { type Io, wrongUse, interrupted } from '../io.js'
 import { devTokenVerifier, identityOf, type IdentityOptions } from './identity.js'
@@ -104,16 +105,7 @@ function forThisMachine(listener: NodeListener, { baseUrl = '', cors = [] }: Ser
 
 const OF_THIS_MACHINE = /^(?:(?:.+\.)?localhost|127(?:\.\d+){3}|\[::1\])$/
 
-const REFUSAL = JSON.stringify({
-  resourceType: 'OperationOutcome',
-  issue: [
-    {
-      severity: 'error',
-      code: 'forbidden',
-      details: { text: 'A server without authentication answers only to this machine: see --base-url and --cors.' },
-    },
-  ],
-})
+const ONLY_HERE = 'A server without authentication answers only to this machine: see --base-url and --cors.'
 
 function refuseForeign(message: IncomingMessage, response: ServerResponse): void {
   response.writeHead(403, {
@@ -124,7 +116,8 @@ function refuseForeign(message: IncomingMessage, response: ServerResponse): void
     'Content-Type': 'application/fhir+json; charset=utf-8',
     Connection: 'close',
   })
-  response.end(message.method === 'HEAD' ? undefined : REFUSAL)
+  const outcome = outcomeOf(new OperationError('forbidden', ONLY_HERE), randomUUID())
+  response.end(message.method === 'HEAD' ? undefined : JSON.stringify(outcome))
 }
 
 async function listening(server: Server, { host, port }: ServeOptions): Promise<string> {

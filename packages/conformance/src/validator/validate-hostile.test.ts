@@ -110,23 +110,9 @@ describe('hostile resources', () => {
     const once = (inner: string): string => `(1|2|3|4|5|6|7|8|9|10).select(${inner})`
     const expression = `${once(once(once("'a'")))}.exists()`
     const constraint = ['c-1', 'c-2', 'c-3', 'c-4', 'c-5'].map((key) => ({ key, severity: 'error', human: key, expression }))
-    const profile = {
-      resourceType: 'StructureDefinition',
-      id: 'costly',
-      url: 'http://example.org/costly',
-      name: 'Costly',
-      status: 'draft',
-      kind: 'resource',
-      abstract: false,
-      type: 'Patient',
-      baseDefinition: 'http://hl7.org/fhir/StructureDefinition/Patient',
-      derivation: 'constraint',
-      differential: {
-        element: [{ id: 'Patient.name', path: 'Patient.name', constraint }],
-      },
-    }
-    const profiled = createContext({ ...r4(), storage: memoryStorage([profile]) })
-    const patient = { resourceType: 'Patient', meta: { profile: [profile.url] }, name: many((n) => ({ family: `${n}` })).slice(0, 40) }
+    const profile = profileWith([{ id: 'Patient.name', path: 'Patient.name', constraint }])
+    const profiled = createContext({ ...r4(), storage: memoryStorage([{ ...profile, id: 'costly' }]) })
+    const patient = { resourceType: 'Patient', meta: { profile: [profile['url']] }, name: many((n) => ({ family: `${n}` })).slice(0, 40) }
     expect(await pausesDuring(patient, profiled)).toBeGreaterThan(30)
     vi.restoreAllMocks()
     expect((await validate(profiled, { resource: patient })).valid).toBe(true)
@@ -259,6 +245,13 @@ describe('hostile resources', () => {
   })
 
   function profileOfSlices(max: unknown): JsonObject {
+    return profileWith([
+      { id: 'Patient.name', path: 'Patient.name', slicing: { discriminator: [{ type: 'value', path: 'use' }], rules: 'open' }, max },
+      { id: 'Patient.name:a', path: 'Patient.name', sliceName: 'a', min: 1, max },
+    ])
+  }
+
+  function profileWith(element: readonly JsonObject[]): JsonObject {
     return {
       resourceType: 'StructureDefinition',
       url: 'http://hostile.test/d',
@@ -269,12 +262,7 @@ describe('hostile resources', () => {
       type: 'Patient',
       baseDefinition: 'http://hl7.org/fhir/StructureDefinition/Patient',
       derivation: 'constraint',
-      differential: {
-        element: [
-          { id: 'Patient.name', path: 'Patient.name', slicing: { discriminator: [{ type: 'value', path: 'use' }], rules: 'open' }, max },
-          { id: 'Patient.name:a', path: 'Patient.name', sliceName: 'a', min: 1, max },
-        ],
-      },
+      differential: { element },
     }
   }
 

@@ -127,7 +127,7 @@ describe('other options', () => {
   })
 
   test.each<NonNullable<ValidationPolicy['wrongDisplays']>>(['error', 'warning'])(
-    'a wrong display is a wrongDisplays %s',
+    'wrongDisplays %s is the severity of a wrong display',
     async (wrongDisplays) => {
       const maritalStatus = (display: string): object => ({
         coding: [{ system: 'http://terminology.hl7.org/CodeSystem/v3-MaritalStatus', code: 'M', display }],

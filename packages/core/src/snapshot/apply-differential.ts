@@ -20,6 +20,7 @@ function withoutUseless(element: JsonObject): JsonObject {
   return types.length > 0 && types.every((type) => !type.includes('/') && !BINDABLE.has(type)) ? without(element, 'binding') : element
 }
 
+/** Types that can be bound, with those that derive from them: a snapshot is made without knowing the types. */
 const BINDABLE: ReadonlySet<string> = new Set(
   `code string markdown id uri url canonical oid uuid Coding CodeableConcept CodeableReference Quantity SimpleQuantity MoneyQuantity Age Count Distance
   Duration Extension`.split(/\s+/),
