@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { JsonObject } from 'fhir-ops/internal/json'
-import { findingsOf } from './findings-of.js'
+import { findingsOf, validated } from './findings-of.js'
 import { profileOn } from './profile-on.js'
 
 const BASE = 'http://hl7.org/fhir/StructureDefinition/'
@@ -139,6 +139,23 @@ test('a reference that several target profiles fit is noted', async () => {
   expect(await findingsOf(to({ gender: 'male', birthDate: '2020' }), definitions, /^reference/)).toEqual([
     'warning reference Encounter.subject',
   ])
+})
+
+test.each([
+  [
+    patient,
+    "Unable to find a profile match for '#p' among choices: http://references.test/a. By http://references.test/a, at Encounter.contained[0]: ",
+  ],
+  [
+    { resourceType: 'Group', id: 'p', type: 'person', actual: true },
+    "The target of the reference '#p' is of type Group, which is not a valid target; valid targets: http://references.test/a.",
+  ],
+])('why a target is not allowed is said: %j', async (target, text) => {
+  const targetProfile = ['http://references.test/a']
+  const profile = profileOn('Encounter', PROFILE, [{ path: 'Encounter.subject', type: [{ code: 'Reference', targetProfile }] }])
+  const named = profileOn('Patient', 'http://references.test/a', [{ path: 'Patient.gender', min: 1 }])
+  const { findings } = await validated(encounter('#p', { contained: [target] }), [profile, named])
+  expect(findings.find(({ kind }) => kind === 'reference')?.text.slice(0, text.length)).toBe(text)
 })
 
 test.each([

@@ -2,7 +2,7 @@ import { canonicalOf } from '../../../content/index.js'
 import { type FhirNode, pathOf, PENDING } from '../../../fhirpath/index.js'
 import { finished } from '../../../work/index.js'
 import type { ElementRule, Profile } from '../../run/element-rule.js'
-import { createSink } from '../../run/finding.js'
+import { createSink, isError, type Finding, type FindingSink } from '../../run/finding.js'
 import { nothingSeen } from '../../run/indexes.js'
 import type { Run } from '../../run/run.js'
 import type { Task } from '../../run/scheduler.js'
@@ -31,13 +31,23 @@ function passes(run: Run, node: FhirNode, { rules, key }: Trial): boolean {
   const known = run.indexes.trials.get(name)
   if (known !== undefined) return known
   run.indexes.trials.set(name, true)
+  const result = tried(run, node, rules).errors === 0
+  run.indexes.trials.set(name, result)
+  return result
+}
+
+/** Applies rules to a node, and reports into a sink of its own. */
+function tried(run: Run, node: FhirNode, rules: readonly ElementRule[]): FindingSink {
   const sink = createSink(1, { hidesForm: true })
   const policy = { ...run.policy, bestPractice: 'off' as const }
   const scheduler = { ...run.scheduler, later: doNow, atEnd: doNow }
   run.visit({ ...run, findings: sink, policy, scheduler, seen: nothingSeen() }, node, rules)
-  const result = sink.errors === 0
-  run.indexes.trials.set(name, result)
-  return result
+  return sink
+}
+
+/** The first error because of which a node does not conform to rules. */
+export function firstError(run: Run, node: FhirNode, rules: readonly ElementRule[]): Finding | undefined {
+  return tried({ ...run, checksTypes: false }, node, rules).findings().find(isError)
 }
 
 /** Runs a task immediately, because a trial ends when it returns. In a trial only the walk schedules work, and that yields and does not await. */

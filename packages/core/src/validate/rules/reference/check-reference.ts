@@ -6,7 +6,7 @@ import { type ElementRule, TYPE_URL } from '../../run/element-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { emptyIndexes } from '../../run/indexes.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
-import { conformsToRules, rootsOf } from '../profile/conforms.js'
+import { conformsToRules, firstError, profileRoots, rootsOf } from '../profile/conforms.js'
 import type { DemandRule, MetTest, NodeRule, Run } from '../../run/run.js'
 import { containedOf, containerOf, entryAround, referenceOf, resolveLocally } from './resolve-locally.js'
 
@@ -258,10 +258,25 @@ function checkProfiles(run: Run, node: FhirNode, { rule, reference, target }: Ta
     })
   if (fitting.length > 0) return true
   run.findings.report(REFERENCE, node, {
-    text: `The target of the reference ${quoted(reference)} is of type ${target.type.name}, which is not a valid target; valid targets: ${namesOf(canonicals)}.`,
+    text:
+      whyNot(run, target, { reference, canonicals }) ??
+      `The target of the reference ${quoted(reference)} is of type ${target.type.name}, which is not a valid target; valid targets: ${namesOf(canonicals)}.`,
     ...own,
   })
   return false
+}
+
+/** Says why a target of an allowed type conforms to none of the profiles. */
+function whyNot(
+  run: Run,
+  { type, resource }: Target,
+  { reference, canonicals }: { readonly reference: string; readonly canonicals: readonly string[] },
+): string | undefined {
+  const nearest = canonicals.find((canonical) => isAllowed(run, { type }, canonical))
+  if (resource === undefined || nearest === undefined) return undefined
+  const error = firstError(run, resource, profileRoots(run, nearest))
+  const why = error === undefined ? '' : ` By ${namesOf([nearest])}, at ${error.expression}: ${error.text}`
+  return `Unable to find a profile match for ${quoted(reference)} among choices: ${namesOf(canonicals)}.${why}`
 }
 
 const ANY = 'http://hl7.org/fhir/StructureDefinition/Resource'
