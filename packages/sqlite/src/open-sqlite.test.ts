@@ -276,6 +276,16 @@ describe('a database file', () => {
     await expect(stat(file)).rejects.toMatchObject({ code: 'ENOENT' })
   })
 
+  it('that is moved away is closed without a new one in its place, and has every write under its new name', async () => {
+    await db.storage.write([basic('one')])
+    await rename(file, folder.file('elsewhere.db'))
+    await db.close()
+    await expect(stat(file)).rejects.toMatchObject({ code: 'ENOENT' })
+    const moved = await openSqlite(folder.file('elsewhere.db'))
+    expect(await moved.storage.read('Basic', 'one')).toBeDefined()
+    await moved.close()
+  })
+
   describe('damaged', () => {
     it('that is not a database is refused and stays as it is', async () => {
       for (const text of ['!', 'Dear Sir or Madam, '.repeat(400)]) {

@@ -9,7 +9,7 @@ const MAX_CHANGES = 4_000
 
 /** Transactions that had ended at a certain time. */
 interface Mark {
-  /** The run of the server, and the table. */
+  /** The run of the server, its last recovery, and the table. */
   readonly place: string
   /** Transactions from this one on had not ended. */
   readonly end: string
@@ -19,8 +19,8 @@ interface Mark {
 
 /**
  * Reports what was put or deleted since a mark, using the transactions stored in rows. A mark is a snapshot of the database: a row has changed since if
- * its transaction had not ended then, however long it took and in whatever order transactions ended. A mark is valid for one run of the server, because a
- * database that was reset, restored or promoted starts a new run and reuses the numbers of lost transactions; and for one table with its file.
+ * its transaction had not ended then, however long it took and in whatever order transactions ended. A mark is valid for one run of the server until it
+ * recovers, because a database that recovered, or was reset, restored or promoted, reuses the numbers of lost transactions; and for one table with its file.
  *
  * @param most If there are more changes than this, they are not read.
  */
@@ -46,7 +46,8 @@ function markOf(mark: string): Mark | undefined {
   return place === undefined || end === undefined ? undefined : { place, end, underWay: underWay.split(',').filter((xid) => XID.test(xid)) }
 }
 
-const PLACE = sql`CASE WHEN NOT pg_is_in_recovery() THEN concat_ws('/', extract(epoch FROM pg_postmaster_start_time()),
+/** A server whose process was killed recovers without being started again; then the end of the replayed log is another one. */
+const PLACE = sql`CASE WHEN NOT pg_is_in_recovery() THEN concat_ws('/', extract(epoch FROM pg_postmaster_start_time()), pg_last_wal_replay_lsn(),
   (SELECT oid FROM pg_database WHERE datname = current_database()), t.oid, t.relfilenode) END`
 
 /**

@@ -1,5 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
 import { OperationError } from 'fhir-ops/errors'
 import { sql, sqliteDriver, type SqliteDriver } from './driver.js'
 import { storageFailure } from './failure.js'
@@ -41,8 +42,11 @@ export function pathOf(db: SqliteDriver): string {
  */
 export function deleteEmptyLog(file: string): void {
   if (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size !== 0) return
+  const address = pathToFileURL(file)
+  // Otherwise a database that was moved away would be created anew.
+  address.searchParams.set('mode', 'rw')
   try {
-    const db = new DatabaseSync(file)
+    const db = new DatabaseSync(address)
     try {
       db.exec('PRAGMA schema_version')
     } finally {
