@@ -13,6 +13,8 @@ const LEAVES = [
   "exists ([Encounter: \"Kinds\"] E where E.status in { 'finished', 'planned' })",
   'exists ([Encounter: "Kinds"] E where E.status = \'finished\' and E.period during "Measurement Period")',
   "exists ([Encounter] E where E.status = 'planned' return E.period)",
+  'exists ([Encounter: "Kinds"] E where E.period during Interval[@2020-03-01, @2020-03-02])',
+  'exists ([Encounter: "Kinds"] E where E.period starts during Interval(start of "Measurement Period" - 1 year, start of "Measurement Period"))',
   'exists ([Encounter] E where E.class ~ "Ambulatory")',
   'exists [Observation: "Weight"]',
   'exists ([Observation: "Weight"] O where (O.value as FHIR.Quantity).value > 50)',

@@ -44,11 +44,27 @@ define Ids: [Observation] O return all O.id.value sort by $this desc
 define Opening: Interval[@T08, @T17]
 define Unused: [Procedure]`,
 )
+const DATES = library(
+  'Dates',
+  headed(
+    'Dates',
+    `parameter "Measurement Period" Interval<DateTime>
+parameter Since Interval<DateTime> default Interval[@2018-01-01T00:00:00.0, @2018-12-31T00:00:00.0]
+context Patient
+define Written: [Encounter] E where E.period during Interval[@2019-01-01, @2019-06-30]
+define "Written Moments": [Procedure] P where P.performed during Interval[@2019-01-01T10:00:00.000+01:00, @2019-06-30T00:00:00.000Z)
+define "Look Back": Interval[start of "Measurement Period" - 1 year, end of "Measurement Period"]
+define Following: [EpisodeOfCare] E where E.period during "Look Back"
+define "In Parameter": [Condition] C where C.onset during Since
+define "Of Data": Interval[start of First([Encounter]).period, @2020-01-01T00:00:00.0]
+define "In Data": [Immunization] I where I.occurrence during "Of Data"`,
+  ),
+)
 const COMMON = library('Common', COMMON_TEXT)
 const MAIN = library('Main', MAIN_TEXT)
 const criteria = (expression: string, language = 'text/cql-identifier'): object => ({ criteria: { language, expression } })
 const context = (...resources: readonly object[]): OperationContext =>
-  createContext({ ...release, types, storage: memoryStorage([COMMON, MAIN, ...resources], { indexer: release.indexer }) })
+  createContext({ ...release, types, storage: memoryStorage([COMMON, MAIN, DATES, ...resources], { indexer: release.indexer }) })
 const tell = (input: object, ...resources: readonly object[]): Promise<DataRequirementsResult> =>
   dataRequirements(context(...resources), input, { languages: [cqlLanguage({ translator })] })
 const ofMeasure = (population: readonly object[], over: object = {}): Promise<DataRequirementsResult> =>
@@ -127,6 +143,19 @@ describe('the data requirements of a Measure in CQL', () => {
     expect(filters((await ofMeasure(whole)).data)).toEqual([
       ['Procedure', [days]],
       ['Condition', undefined],
+    ])
+  })
+
+  it('have dates of the text, and those that follow from the period, but not what data or the defaults of other parameters determine', async () => {
+    const names = ['Written', 'Written Moments', 'Following', 'In Parameter', 'In Data']
+    const { data } = await ofMeasure(
+      names.map((name) => criteria(name)),
+      { library: ['http://x/Library/Dates'] },
+    )
+    expect(data.flatMap(({ type, dateFilter }) => (dateFilter === undefined ? [] : [[type, dateFilter[0]?.valuePeriod]]))).toEqual([
+      ['Encounter', { start: '2019-01-01', end: '2019-06-30' }],
+      ['Procedure', { start: '2019-01-01T10:00:00.000+01:00', end: '2019-06-29T23:59:59.999+00:00' }],
+      ['EpisodeOfCare', { start: '2019-01-01T00:00:00.000+00:00', end: '2020-12-31T23:59:59.999+00:00' }],
     ])
   })
 

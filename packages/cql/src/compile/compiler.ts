@@ -211,6 +211,8 @@ export interface Compiler {
   readonly model: TypeModel
   /** Offset in minutes for times without one. */
   readonly offset: number
+  /** Returns a reader of the value of an expression that is the same for all subjects of an evaluation; `undefined` for any other expression. */
+  readonly constant: (node: ElmNode) => ((given: Given) => Value | undefined) | undefined
   /** Whether the current definition is in the context Unfiltered. */
   isUnfiltered(): boolean
   /** Whether nodes are traced, so that each must be evaluated as it is written. */

@@ -2,7 +2,10 @@ import { MONTH, YEAR, type Temporal } from '../values/temporal.js'
 import { isInterval, isTemporal, type Value } from '../values/value.js'
 import { localName, nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
 import { precisionAt } from './operators.js'
-import type { Filter, Given, NarrowingProof, Narrowing, NarrowingDates, References } from './compiler.js'
+import type { Compiler, Filter, Given, NarrowingProof, Narrowing, NarrowingDates, References } from './compiler.js'
+
+/** What a condition is read with. */
+type ConstantReading = Pick<Compiler, 'constant' | 'references'>
 
 /** The requirements of a condition on single elements. */
 export interface Narrowed {
@@ -15,14 +18,14 @@ export interface Narrowed {
 type OfGiven<T> = (given: Given) => T | undefined
 
 /** Requirements on single elements that every item of the result meets: comparisons with texts and with dates of the request, joined by `and`. */
-export function narrowingOf({ where, alias }: Filter, references: References): (given: Given) => Narrowed {
+export function narrowingOf({ where, alias }: Filter, { references, constant }: ConstantReading): (given: Given) => Narrowed {
   const conjuncts = conjunctsOf(where)
   const parts = conjuncts.flatMap((node): OfGiven<Narrowing>[] => {
     const operands = nodesAt(node, 'operand')
     const [left, right] = operands
     if (left === undefined || right === undefined || operands.length !== 2) return []
     const codes = codesAt(node, { left, right, alias, references })
-    const part = codes === undefined ? datesAt(node, { left, right, alias, references }) : (): Narrowing => codes
+    const part = codes === undefined ? datesAt(node, { left, right, alias, references, constant }) : (): Narrowing => codes
     return part === undefined ? [] : [part]
   })
   return (given) => {
@@ -96,14 +99,17 @@ const SIDES: ReadonlyMap<string, Sides> = new Map([
   ['Overlaps', { left: ['from', 'to'], right: ['from', 'to'] }],
 ])
 
+type DateOperands = Operands & ConstantReading
+
 /** `E.period during "Measurement Period"`, `start of E.period >= start of "Measurement Period"`, and the like. */
-function datesAt(node: ElmNode, { left, right, alias, references }: Operands): OfGiven<Narrowing> | undefined {
+function datesAt(node: ElmNode, { left, right, alias, ...reading }: DateOperands): OfGiven<Narrowing> | undefined {
   // Comparisons by month or year also hold for a date outside of the range that is in the same month or year.
   const precision = precisionAt(node)
   const sides = precision === YEAR || precision === MONTH ? undefined : SIDES.get(typeOf(node))
   if (sides === undefined) return undefined
+  const { references } = reading
   const within = (read: ElmNode, stated: ElmNode, ends: Sides['left']): OfGiven<Narrowing> | undefined => {
-    const [path, boundsIn] = [elementOf(read, { alias, references }), boundsOf(stated, references)]
+    const [path, boundsIn] = [elementOf(read, { alias, references }), boundsOf(stated, reading)]
     if (path === undefined || boundsIn === undefined) return undefined
     const form = dateForm(read, { alias, references })
     return (given) => {
@@ -150,11 +156,11 @@ interface Bounds {
   readonly high?: Temporal
 }
 
-/** The least and the greatest value of a date of the request; the same for a single moment. */
-function boundsOf(node: ElmNode, references: References): OfGiven<Bounds> | undefined {
+/** The least and the greatest value of a date of the request, or of the text; the same for a single moment. */
+function boundsOf(node: ElmNode, { references, constant }: ConstantReading): OfGiven<Bounds> | undefined {
   const type = typeOf(node)
   if (type === 'Start' || type === 'End') {
-    const wholeIn = boundsOf(nodeAt(node, 'operand') ?? nodesAt(node, 'operand')[0] ?? {}, references)
+    const wholeIn = boundsOf(nodeAt(node, 'operand') ?? nodesAt(node, 'operand')[0] ?? {}, { references, constant })
     if (wholeIn === undefined) return undefined
     return (given) => {
       const whole = wholeIn(given)
@@ -162,9 +168,8 @@ function boundsOf(node: ElmNode, references: References): OfGiven<Bounds> | unde
       return end === undefined ? undefined : { low: end, high: end }
     }
   }
-  if (type !== 'ParameterRef') return undefined
-  const valueIn = references.parameterIn(node)
-  return (given) => boundsOfValue(valueIn(given) ?? null)
+  const valueIn = type === 'ParameterRef' ? references.parameterIn(node) : constant(node)
+  return valueIn && ((given) => boundsOfValue(valueIn(given) ?? null))
 }
 
 function boundsOfValue(value: Value): Bounds | undefined {

@@ -60,10 +60,9 @@ interface Retrieving extends Pick<Scope, 'filter'> {
 
 /** Returns a function that makes the request of a retrieve, without codes and range: parameters determine which conditions of the query narrow it. */
 function requestMaker(node: ElmNode, { type, isOfContext, filter }: Retrieving, compiler: Compiler): (given: Given) => RetrieveRequest {
-  const { references } = compiler
   const template = textAt(node, 'templateId')
   const profile = template === `http://hl7.org/fhir/StructureDefinition/${type}` ? undefined : template
-  const narrowing = filter === undefined ? undefined : narrowingOf(filter, references)
+  const narrowing = filter === undefined ? undefined : narrowingOf(filter, compiler)
   const listedCodes = listedCodesOf(node, compiler)
   const listedRange = listedRangeOf(node, compiler)
   const request = {
@@ -158,9 +157,10 @@ function declaredCodes(set: ElmNode, { references }: Compiler): readonly Code[] 
   }
 }
 
-function listedRangeOf(node: ElmNode, { references }: Compiler): ((given: Given) => Value | undefined) | undefined {
+function listedRangeOf(node: ElmNode, { references, constant }: Compiler): ((given: Given) => Value | undefined) | undefined {
   const stated = nodeAt(node, 'dateRange')
-  return stated !== undefined && typeOf(stated) === 'ParameterRef' ? references.parameterIn(stated) : undefined
+  if (stated === undefined) return undefined
+  return typeOf(stated) === 'ParameterRef' ? references.parameterIn(stated) : constant(stated)
 }
 
 function listedCodes(value: Value, offset: number): CodeTest {

@@ -1,5 +1,7 @@
 import type { Compute, Evaluation, Given, Places } from '../compile/compiler.js'
 import { placed } from '../compile/given.js'
+import { isNode, MAX_DEPTH, textAt, typeOf, type ElmNode } from '../elm/node.js'
+import type { Value } from '../values/value.js'
 import { createEvaluation, type EvaluationOptions } from './evaluate.js'
 
 /** Node types whose value depends only on their operands, at a cost that does not depend on these. */
@@ -37,9 +39,11 @@ const MAX_STEPS = 1_000
 export interface Constants {
   /** Compiles a node. Returns a constant if `type` can be folded and all operands are constants. */
   folded(type: string, compile: () => Compute): Compute
-  /** Adds an expression that has one value in each evaluation: a parameter. */
-  addOfEach(compute: Compute): void
+  /** Adds an expression that has one value in each evaluation: a parameter, or a function with the values of another constant. */
+  addOfEach(compute: Compute, of?: Compute): void
   reachOf(compute: Compute): Reach | undefined
+  /** Returns a reader of the value of a constant; `undefined` if it is none, or cannot be evaluated. */
+  valueIn(compute: Compute): ((given: Given) => Value | undefined) | undefined
 }
 
 /** Whether a constant has the same value in all evaluations, or one value in each. */
@@ -55,6 +59,7 @@ interface ConstantsOptions {
 /** Creates the constants of one compilation. */
 export function createConstants({ places, given, offset }: ConstantsOptions): Constants {
   const constants = new WeakMap<Compute, Reach>()
+  const values = new WeakMap<Compute, (given: Given) => Value | undefined>()
   let varying = 0
   let ofEach = 0
   const known = (compute: Compute, reach: Reach): Compute => {
@@ -63,16 +68,24 @@ export function createConstants({ places, given, offset }: ConstantsOptions): Co
   }
   const constantOfEach = (compute: Compute): Compute => {
     const place = places.constants.push((own) => constantOf(compute, { offset, given: own }) ?? compute) - 1
-    return known((evaluation) => placed(given(evaluation).constants, place)(evaluation), 'each')
+    const made: Compute = (evaluation) => placed(given(evaluation).constants, place)(evaluation)
+    values.set(made, ({ constants: own }) => results.get(placed(own, place)))
+    return known(made, 'each')
   }
   const constant = (compute: Compute, reach: Reach): Compute | undefined => {
     if (reach === 'each') return constantOfEach(compute)
     const made = constantOf(compute, { offset })
+    if (made !== undefined) values.set(made, () => results.get(made))
     return made === undefined ? undefined : known(made, 'all')
   }
   return {
     reachOf: (compute) => constants.get(compute),
-    addOfEach: (compute) => void known(compute, 'each'),
+    valueIn: (compute) => values.get(compute),
+    addOfEach: (compute, of) => {
+      const valueIn = of === undefined ? undefined : values.get(of)
+      if (valueIn !== undefined) values.set(compute, valueIn)
+      known(compute, 'each')
+    },
     folded: (type, compile) => {
       const before = { varying, ofEach }
       const compute = compile()
@@ -87,11 +100,30 @@ export function createConstants({ places, given, offset }: ConstantsOptions): Co
   }
 }
 
+/** Members of nodes that are not expressions. */
+const STATING = /^annotation$|^signature$|TypeSpecifier$/
+
+/** Whether a node, from the types of its parts, may be a constant: it reads no alias and no operand, and computes little. */
+export function isConstantForm(node: ElmNode, depth = 0): boolean {
+  const type = typeOf(node)
+  if ((type !== 'ExpressionRef' && !FOLDED.has(type)) || textAt(node, 'scope') !== undefined || depth > MAX_DEPTH) return false
+  return Object.entries(node).every(
+    ([member, value]) =>
+      STATING.test(member) ||
+      [value].flat().every((part) => !isNode(part) || textAt(part, 'type') === undefined || isConstantForm(part, depth + 1)),
+  )
+}
+
+/** The values of evaluated constants. */
+const results = new WeakMap<Compute, Value>()
+
 /** Evaluates a node over constants; `undefined` if that fails or takes too long, as it will then for each subject. */
 function constantOf(compute: Compute, options: Pick<EvaluationOptions, 'given' | 'offset'>): Compute | undefined {
   try {
     const value = compute(createEvaluation({ now: new Date(0), maxSteps: MAX_STEPS, ...options }))
-    return () => value
+    const made = (): Value => value
+    results.set(made, value)
+    return made
   } catch {
     return undefined
   }

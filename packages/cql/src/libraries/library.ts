@@ -9,7 +9,8 @@ import { definitionsIn, definitionsNamed, identifierOf, isFunction, isHelperCall
 import { MAX_DEPTH, nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
 import { invalidElm, unsupportedElm } from '../problem.js'
 import { keptConversion } from '../values/units.js'
-import { createConstants } from './constants.js'
+import type { Value } from '../values/value.js'
+import { createConstants, isConstantForm } from './constants.js'
 import {
   checkReference,
   isContextSubject,
@@ -63,10 +64,51 @@ export interface CqlLibrary {
  * @throws {OperationError} `definition-invalid` if it is not an ELM library or cannot be compiled, `not-supported` for unknown nodes, naming them.
  */
 export function compileLibrary(elm: unknown, options: LibraryOptions): CqlLibrary {
+  const { library, shared, compiled } = compilation(elm, options)
+  const definitions = definitionsIn(library.node, 'statements').filter((def) => !isFunction(def))
+  return {
+    id: library.id,
+    version: textAt(identifierOf(library.node) ?? {}, 'version'),
+    names: definitions.map((def) => textAt(def, 'name') ?? ''),
+    definition: (name) => compiled(() => definitionOf(library, name, shared)),
+    invocable: (name, operands) => {
+      const candidates = functionsOf(library.node, name, operands.length)
+      return candidates.length === 0 ? undefined : compiled(() => callOf(library, candidates, { operands }, shared))
+    },
+    callOf: (name) => {
+      const [def] = definitionsNamed(library.node, 'statements', name).filter(
+        (one) => isFunction(one) && textAt(one, 'accessLevel') !== 'Private',
+      )
+      const operands = nodesAt(def ?? {}, 'operand').map((operand) => textAt(operand, 'name') ?? '')
+      return def === undefined ? undefined : `${library.id === '' ? '' : `${library.id}.`}${identifierText(name)}(${operands.join(', ')})`
+    },
+    parameters: parameterNames(library.node),
+  }
+}
+
+/**
+ * Returns a function that evaluates expressions of a library which are the same for all subjects; `undefined` for any other expression.
+ *
+ * @throws {OperationError} as `compileLibrary`, when an expression cannot be compiled.
+ */
+export function constantsIn(elm: unknown, options: Omit<LibraryOptions, 'places'>): (node: ElmNode) => Value | undefined {
+  const { library, shared, compiled, own } = compilation(elm, options)
+  return (node) => compiled(() => compilerOf(library, shared).constant(node))?.(own)
+}
+
+interface Compilation {
+  readonly library: Library
+  readonly shared: Shared
+  /** The values of all evaluations, without `places`. */
+  readonly own: Given
+  /** Compiles something and, without `places`, makes the values that it needs. */
+  readonly compiled: <T>(compile: () => T) => T
+}
+
+function compilation(elm: unknown, options: LibraryOptions): Compilation {
   const { places = createPlaces(), offset = 0, subjectType = 'Patient' } = options
   const own = createGiven(options)
   const given = options.places === undefined ? (): Given => own : givenOf
-  /** Without `places`, the values of all evaluations come from the options. */
   const compiled = <T>(compile: () => T): T => {
     const made = compile()
     if (options.places === undefined) fillPlaces(own, places)
@@ -88,26 +130,7 @@ export function compileLibrary(elm: unknown, options: LibraryOptions): CqlLibrar
     isSettled: false,
     compile: (own, node, scope) => compiledIn(own, node, { scope, shared }),
   }
-  const library = openLibrary(elm)
-  const definitions = definitionsIn(library.node, 'statements').filter((def) => !isFunction(def))
-  return {
-    id: library.id,
-    version: textAt(identifierOf(library.node) ?? {}, 'version'),
-    names: definitions.map((def) => textAt(def, 'name') ?? ''),
-    definition: (name) => compiled(() => definitionOf(library, name, shared)),
-    invocable: (name, operands) => {
-      const candidates = functionsOf(library.node, name, operands.length)
-      return candidates.length === 0 ? undefined : compiled(() => callOf(library, candidates, { operands }, shared))
-    },
-    callOf: (name) => {
-      const [def] = definitionsNamed(library.node, 'statements', name).filter(
-        (one) => isFunction(one) && textAt(one, 'accessLevel') !== 'Private',
-      )
-      const operands = nodesAt(def ?? {}, 'operand').map((operand) => textAt(operand, 'name') ?? '')
-      return def === undefined ? undefined : `${library.id === '' ? '' : `${library.id}.`}${identifierText(name)}(${operands.join(', ')})`
-    },
-    parameters: parameterNames(library.node),
-  }
+  return { library: openLibrary(elm), shared, own, compiled }
 }
 
 /** A name as CQL writes it: in quotes if it is not a plain word. */
@@ -142,7 +165,8 @@ function definitionOf(library: Library, name: string, shared: Shared): Definitio
   const compute = isContextSubject(name, context, expression)
     ? subject
     : inContext(context, shared, () => memoised(library, name, expression, shared))
-  const made = { name, context, compute, isPublic: textAt(def, 'accessLevel') !== 'Private' }
+  const isConstant = shared.constants.reachOf(compute) !== undefined
+  const made = { name, context, compute, isPublic: textAt(def, 'accessLevel') !== 'Private', isConstant }
   library.definitions.set(name, made)
   return made
 }
@@ -162,7 +186,7 @@ function memoised(library: Library, name: string, expression: ElmNode, shared: S
     evaluation.memo[slot] = value
     return value
   }
-  if (reach === 'each') shared.constants.addOfEach(memoising)
+  if (reach === 'each') shared.constants.addOfEach(memoising, compute)
   return memoising
 }
 
@@ -192,6 +216,7 @@ function compilerOf(library: Library, shared: Shared): Compiler {
     offset: options.offset ?? 0,
     isLookedOn: options.trace !== undefined,
     isUnfiltered: () => isUnfilteredContext(shared.context),
+    constant: (node) => constantAt(node, { compiler, shared }),
     slot: () => shared.places.slots++,
     places: shared.places,
     given: shared.given,
@@ -209,6 +234,20 @@ function compilerOf(library: Library, shared: Shared): Compiler {
     },
   }
   return compiler
+}
+
+/** Compiles an expression that may be a constant, without counting its nodes among those of the definition. */
+function constantAt(
+  node: ElmNode,
+  { compiler, shared }: { readonly compiler: Compiler; readonly shared: Shared },
+): ReturnType<Compiler['constant']> {
+  if (!isConstantForm(node)) return undefined
+  const { nodes } = shared
+  try {
+    return shared.constants.valueIn(compiler.compile(node, EMPTY_SCOPE))
+  } finally {
+    shared.nodes = nodes
+  }
 }
 
 interface SettlingPlace extends ExpressionPlace {

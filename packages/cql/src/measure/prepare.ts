@@ -2,6 +2,7 @@ import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import type { Scope } from 'fhir-ops/evaluate'
 import { subjectLinks, type SubjectLinks } from 'fhir-ops/internal/evaluate'
+import type { Period } from 'fhir/r4.js'
 import type { TypeModel } from 'fhir-ops/fhirpath'
 import { quoted } from 'fhir-ops/internal/errors'
 import { parametersOf } from 'fhir-ops/internal/parameters'
@@ -106,7 +107,7 @@ export async function prepare(ctx: OperationContext, scope: Scope, { options, co
     loaded,
     links: await subjectLinks(ctx, scope.subjectType),
     terminology: createTerminology(ctx, { ...options, pinned: loaded.pinned }),
-    parameter: (name, type) => (name === PERIOD ? periodOf(scope, offset, type) : given.get(name)),
+    parameter: (name, type) => (name === PERIOD ? periodValue(scope.period, offset, type) : given.get(name)),
     compiling: { model, subjectType: scope.subjectType, convert: ctx.convertUnit ?? SAME_UNIT, offset, functions: options.functions },
   }
   const prepared = preparedWith(parts, compileLibraries(loaded, parts.compiling, JSON.stringify([scope.groups, scope.supplements])))
@@ -151,7 +152,7 @@ function preparedWith(parts: PreparedParts, { libraries, expressions, places, ke
 }
 
 /** Fallback for unit conversion. It must be one function for all evaluations, because values are kept by it. */
-const SAME_UNIT: UnitConversion = (from, to) => (from === to ? 1 : undefined)
+export const SAME_UNIT: UnitConversion = (from, to) => (from === to ? 1 : undefined)
 
 function parametersIn({ parameters }: Scope, offset: number): ReadonlyMap<string, Value> {
   return parameters === undefined ? new Map() : readCqlParameters(parametersOf(parameters, 'parameters'), offset)
@@ -173,8 +174,8 @@ function checkParameters(given: ReadonlyMap<string, Value>, { libraries }: Loade
 }
 
 /** The period from its first to its last millisecond; as dates if the library declares it so. */
-function periodOf({ period }: Scope, offset: number, type: string | undefined): Value {
-  const [start, end] = [parseDateTime(period.start, offset), parseDateTime(period.end, offset)]
+export function periodValue({ start: from = '', end: to = '' }: Period, offset: number, type: string | undefined): Value {
+  const [start, end] = [parseDateTime(from, offset), parseDateTime(to, offset)]
   if (start === undefined || end === undefined) return null
   const [low, high] = [boundaryOf(start, 'least') ?? null, boundaryOf(end, 'greatest') ?? null]
   if (type !== 'Date') return closedInterval(periodEnd(low), periodEnd(high), 'DateTime')

@@ -1,3 +1,4 @@
+import type { Period } from 'fhir/r4.js'
 import type { TypeModel } from 'fhir-ops/fhirpath'
 import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
@@ -14,7 +15,11 @@ import { isFunction } from '../elm/library.js'
 import { isNode, MAX_DEPTH, nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
 import { isSystem, namedType, resultTypeOf, statedType, SYSTEM, type TypeSpecifier } from '../elm/type-specifier.js'
 import type { LoadedLibrary } from '../libraries/content.js'
-import { codingsOf, requirementOf, type Periods } from './retrieve-filters.js'
+import { constantsIn } from '../libraries/library.js'
+import { periodValue, SAME_UNIT } from '../measure/prepare.js'
+import { toParameterEntries } from '../results/parameters.js'
+import type { Value } from '../values/value.js'
+import { codingsOf, requirementOf, type PeriodReader } from './retrieve-filters.js'
 import { canonicalOfRef, definedIn, definitionsOf, unitOf, unitOfElm, type References, type Section, type Unit } from './units.js'
 
 /** A library whose requirements are computed. */
@@ -25,7 +30,10 @@ interface AnalysedLibrary {
   /** Versions of value sets and code systems whose version is left open. */
   readonly pinned: PinnedVersions
   readonly model: TypeModel
-  readonly periods: Periods
+  /** Values of parameters that are periods, by name. */
+  readonly periods: ReadonlyMap<string, Period>
+  /** Offset in minutes for times without one. */
+  readonly offset: number
 }
 
 /** FHIR types of the resources in each alias or operand. */
@@ -43,6 +51,7 @@ interface Walk extends References {
   readonly read: Map<string, Set<string>>
   readonly parameters: ParameterUse[]
   readonly seen: Set<ElmNode>
+  readonly periodOf: PeriodReader
   /** The conditions of queries, by the retrieves that are their sources. */
   readonly filters: Map<ElmNode, Filter>
   /** Resource types of expressions without a stated type, each determined once. */
@@ -70,6 +79,7 @@ export function elmRequirements(analysed: AnalysedLibrary, names: readonly strin
     parameters: [],
     dependsOn: new Set(),
     seen: new Set(),
+    periodOf: periodReader(analysed),
     filters: new Map(),
     types: new Map(),
   }
@@ -87,6 +97,29 @@ export function elmRequirements(analysed: AnalysedLibrary, names: readonly strin
     return { ...requirement, ...(mustSupport.length > 0 && { mustSupport }) }
   })
   return mergedRequirements([{ data, parameters: walk.parameters, dependsOn: [...walk.dependsOn] }])
+}
+
+/** Reads periods of the request as they are given, and computes those that follow from them or from the text. */
+function periodReader({ loaded: { includes }, model, periods, offset }: AnalysedLibrary): PeriodReader {
+  const units = new Map<ElmNode, ReturnType<typeof constantsIn>>()
+  const parameters = (name: string, type: string | undefined): Value => {
+    const period = periods.get(name)
+    // Null makes a period wider, whatever value the parameter will have.
+    return period === undefined ? null : periodValue(period, offset, type)
+  }
+  return (node, { node: elm }) => {
+    const given = typeOf(node) === 'ParameterRef' ? periods.get(textAt(node, 'name') ?? '') : undefined
+    if (given !== undefined) return { ...given }
+    try {
+      const valueOf =
+        units.get(elm) ?? constantsIn(elm, { model, convert: SAME_UNIT, offset, parameters, include: (id) => includes.get(id) })
+      units.set(elm, valueOf)
+      return toParameterEntries('period', valueOf(node) ?? null, model)[0]?.valuePeriod
+    } catch (error) {
+      if (error instanceof OperationError) return undefined
+      throw error
+    }
+  }
 }
 
 /** Visits a definition or function, once. */
@@ -157,7 +190,7 @@ function visit(walk: Walk, node: ElmNode, place: Place): void {
 
 /** Records the requirement of a retrieve, and the elements by which it searches. */
 function visitRetrieve(walk: Walk, node: ElmNode, { unit }: Place): void {
-  const requirement = requirementOf(walk, node, { unit, periods: walk.analysed.periods, filter: walk.filters.get(node) })
+  const requirement = requirementOf(walk, node, { unit, periodOf: walk.periodOf, filter: walk.filters.get(node) })
   walk.data.push(requirement)
   for (const member of ['codeProperty', 'dateProperty']) {
     const path = textAt(node, member)

@@ -20,11 +20,11 @@ import { elmRequirements } from './elm-requirements.js'
 export async function measureRequirements(
   ctx: OperationContext,
   scope: RequirementScope,
-  { translator }: CqlLanguageOptions,
+  { translator, offset = 0 }: CqlLanguageOptions,
 ): Promise<Requirements> {
   const model = typesOf(ctx)
   const { libraries, texts, expressions, pinned } = await loadMeasure({ ctx, translator }, scope)
-  const analysed = { model, pinned, periods: new Map([[PERIOD, { start: scope.period.start, end: scope.period.end }]]) }
+  const analysed = { model, pinned, offset, periods: new Map([[PERIOD, { start: scope.period.start, end: scope.period.end }]]) }
   const criteria = [
     ...scope.groups.flatMap(({ populations, stratifiers }) => [
       ...populations.flatMap((population) => [population, ...(population.evidence ?? [])]),
@@ -73,7 +73,7 @@ interface RequiredLibrary {
 export async function libraryRequirements(
   ctx: OperationContext,
   { resource, definitions, manifest }: RequiredLibrary,
-  { translator }: CqlLanguageOptions,
+  { translator, offset = 0 }: CqlLanguageOptions,
 ): Promise<Requirements> {
   const used: LibraryResource[] = []
   const loaded = await loadLibrary(
@@ -86,6 +86,7 @@ export async function libraryRequirements(
     pinned: pinnedVersions([[manifest], used]),
     model: typesOf(ctx),
     periods: new Map(),
+    offset,
   }
   const found = elmRequirements(analysed, definitions ?? publicDefinitions(libraryIn(loaded.elm)))
   return { ...found, dependsOn: [canonicalOf(resource), ...found.dependsOn] }

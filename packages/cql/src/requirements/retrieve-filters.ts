@@ -6,21 +6,21 @@ import { isHelperCall } from '../elm/library.js'
 import { localName, nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
 import { canonicalOfRef, definedIn, unitOf, type References, type Unit } from './units.js'
 
-/** Values of parameters that are periods, by name. */
-export type Periods = ReadonlyMap<string, Period>
+/** Returns the value of an expression that is a period, if no data determines it. */
+export type PeriodReader = (node: ElmNode, unit: Unit) => Period | undefined
 
 interface RetrievePlace {
   readonly unit: Unit
-  readonly periods: Periods
+  readonly periodOf: PeriodReader
   /** The condition of the query over the retrieve. */
   readonly filter: Filter | undefined
 }
 
 /** Converts a retrieve to a DataRequirement, with its codes and dates as far as the ELM states them. */
-export function requirementOf(references: References, node: ElmNode, { unit, periods, filter }: RetrievePlace): RequiredData {
+export function requirementOf(references: References, node: ElmNode, { unit, periodOf, filter }: RetrievePlace): RequiredData {
   const profile = textAt(node, 'templateId')
   const codeFilter = codeFilterOf(references, node, unit)
-  const dateFilter = rangeOf(periods, node) ?? (filter && conditionOf(periods, filter, unit))
+  const dateFilter = rangeOf(node, { unit, periodOf }) ?? (filter && conditionOf(filter, { unit, periodOf }))
   return {
     type: localName(textAt(node, 'dataType') ?? ''),
     ...(profile !== undefined && { profile: [profile] }),
@@ -89,20 +89,22 @@ function codingOf(references: References, node: ElmNode, { unit, system, code }:
   }
 }
 
-/** The date range of a retrieve, with its value if it is a parameter of the request. */
-function rangeOf(periods: Periods, node: ElmNode): DataRequirementDateFilter | undefined {
+type PeriodPlace = Pick<RetrievePlace, 'periodOf' | 'unit'>
+
+/** The date range of a retrieve, with its value if no data determines it. */
+function rangeOf(node: ElmNode, { unit, periodOf }: PeriodPlace): DataRequirementDateFilter | undefined {
   const [path, range] = [textAt(node, 'dateProperty'), nodeAt(node, 'dateRange')]
   if (path === undefined || range === undefined) return undefined
-  const valuePeriod = periodOf(periods, range)
+  const valuePeriod = periodOf(range, unit)
   return { path, ...(valuePeriod !== undefined && { valuePeriod }) }
 }
 
-/** The date filter of a condition that an element, or the start or end of one, is within a parameter of the request: `E.period during "Measurement Period"`. */
-function conditionOf(periods: Periods, { where, alias }: Filter, unit: Unit): DataRequirementDateFilter | undefined {
+/** The date filter of a condition that an element, or the start or end of one, is within a period that no data determines: `E.period during "Measurement Period"`. */
+function conditionOf({ where, alias }: Filter, { unit, periodOf }: PeriodPlace): DataRequirementDateFilter | undefined {
   const reading = { alias, references: { isHelper: (node: ElmNode) => isHelperCall(unit.node, node) } }
   for (const node of conjunctsOf(where)) {
     const [element, range] = WITHIN.has(typeOf(node)) ? nodesAt(node, 'operand') : []
-    const [whole, valuePeriod] = [element && elementOf(element, reading), range && periodOf(periods, range)]
+    const [whole, valuePeriod] = [element && elementOf(element, reading), range && periodOf(range, unit)]
     const path = element && whole && [whole, boundIn(element)].join('')
     if (path !== undefined && valuePeriod !== undefined && isOfWhole(textAt(node, 'precision'), valuePeriod)) return { path, valuePeriod }
   }
@@ -127,8 +129,3 @@ function isOfWhole(precision: string | undefined, { start, end }: Period): boole
 }
 
 const WITHIN: ReadonlySet<string> = new Set(['In', 'IncludedIn'])
-
-function periodOf(periods: Periods, node: ElmNode): Period | undefined {
-  const period = typeOf(node) === 'ParameterRef' ? periods.get(textAt(node, 'name') ?? '') : undefined
-  return period && { ...period }
-}
