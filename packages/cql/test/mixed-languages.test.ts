@@ -20,11 +20,14 @@ context Patient
 define Everybody: true
 define Female: Patient.gender = Sought
 define Gender: Patient.gender
+define Places: [Location]
+define Male: Patient.gender = 'male'
 define Visits: [Encounter]
 define Finished: [Encounter] E where E.status = 'finished'
 define Visited: exists Visits
 define function Status(visit FHIR.Encounter): visit.status
-define function One(visit FHIR.Encounter): 1
+define function Length(visit FHIR.Encounter): if visit.status = 'planned' then null else Count([Encounter]) * 10
+define Age: if Patient.gender = 'female' then 20 else 40
 define Failing: Message(true, Patient.gender = 'male', 'x', 'Error', 'refused')
 `
 
@@ -40,6 +43,7 @@ const WARD = [
   visit('a2', 'a', 'planned'),
   visit('b1', 'b', 'planned'),
   visit('c1', 'c', 'finished'),
+  stored('Location', 'l', { status: 'active' }),
 ]
 
 const criteria = (expression: string, language = 'text/cql-identifier'): object => ({ criteria: { language, expression } })
@@ -166,6 +170,125 @@ describe('a group with criteria in CQL and criteria that are searches', () => {
     expect(new Set(data.map(({ type }) => type))).toEqual(new Set(['Encounter', 'Patient']))
   })
 
+  const observation = (expression: string, more: object = {}, language = 'text/cql-identifier'): object => ({
+    ...inCql('measure-observation', expression),
+    ...criteria(expression, language),
+    extension: [
+      { url: 'http://hl7.org/fhir/us/cqfmeasures/StructureDefinition/cqfm-aggregateMethod', valueCode: 'sum' },
+      ...Object.entries(more).map(([name, valueString]) => ({ url: `http://x/cqfm-${name}`, valueString })),
+    ],
+  })
+
+  it.each<[string, object, string, readonly number[], number, readonly unknown[]]>([
+    [
+      'subjects',
+      {
+        ...basisOf('boolean'),
+        population: [search('initial-population', 'Patient?active=true'), inCql('measure-population', 'Everybody'), observation('Age')],
+        stratifier: [criteria('Gender'), criteria('Patient?gender=male', 'application/x-fhir-query')],
+      },
+      'continuous-variable',
+      [2, 2, 2],
+      60,
+      [
+        [
+          ['female', '1 1 1', 20],
+          ['male', '1 1 1', 40],
+        ],
+        [[undefined, '1 1 1', 40]],
+      ],
+    ],
+    [
+      'resources that only searches find',
+      {
+        ...basisOf('Encounter'),
+        population: [
+          search('initial-population', 'Encounter'),
+          search('measure-population', 'Encounter?subject=a,c'),
+          search('measure-population-exclusion', 'Encounter?_id=c1'),
+          observation('Length'),
+        ],
+        stratifier: [criteria('Status'), criteria('status', 'text/fhirpath'), criteria('Finished')],
+      },
+      'continuous-variable',
+      [4, 3, 1, 1],
+      20,
+      [
+        [
+          ['finished', '2 2 1 1', 20],
+          ['planned', '2 1 0 0', undefined],
+        ],
+        [
+          ['finished', '2 2 1 1', 20],
+          ['planned', '2 1 0 0', undefined],
+        ],
+        [[undefined, '2 2 1 1', 20]],
+      ],
+    ],
+    [
+      'both sides of a ratio',
+      {
+        ...basisOf('Encounter'),
+        population: [
+          search('initial-population', 'Encounter'),
+          { ...search('denominator', 'Encounter?subject=a,c'), id: 'd' },
+          { ...inCql('numerator', 'Finished'), id: 'n' },
+          observation('Length', { criteriaReference: 'd' }),
+          observation('Length', { criteriaReference: 'n' }),
+        ],
+      },
+      'ratio',
+      [4, 3, 2, 2, 2],
+      1,
+      [],
+    ],
+  ])('observes %s', async (_, group, code, counts, score, strata) => {
+    const answer = await report(measure(group, scoring(code)))
+    const found = (answer.group?.[0]?.stratifier ?? []).map(({ stratum = [] }) =>
+      stratum.map(({ value, population = [], measureScore }) => [
+        value?.text,
+        population.map(({ count }) => count).join(' '),
+        measureScore?.value,
+      ]),
+    )
+    expect([countsOf(answer), answer.group?.[0]?.measureScore?.value, found]).toEqual([[counts], score, strata])
+  })
+
+  const supplementalData = [
+    { usage: [{ coding: [{ code: 'supplemental-data' }] }], code: { text: 'gender' }, ...criteria('Gender') },
+    { usage: [{ coding: [{ code: 'risk-adjustment-factor' }] }], code: { text: 'active' }, ...criteria('Patient.active', 'text/fhirpath') },
+  ]
+  const supplements = async (more: object, asked: Partial<EvaluateMeasureInput> = {}): Promise<readonly unknown[]> => {
+    const definition = measure({}, { ...more, supplementalData })
+    const result = await evaluateMeasure(contextOf(definition), { ...input, ...asked }, { languages })
+    return (result.supplements ?? []).flatMap(({ code, values }) =>
+      values.map(({ value, count }) => [code?.text, value.concept['text'], count]),
+    )
+  }
+
+  it.each<[string, object]>([
+    ['a group in several languages', { group: [subjects] }],
+    ['a group of searches', { group: [{ population: [search('initial-population', 'Patient?active=true')] }] }],
+    [
+      'groups in a language each',
+      {
+        group: [{ population: [search('initial-population', 'Patient?_id=a')] }, { population: [inCql('initial-population', 'Male')] }],
+      },
+    ],
+    ['a group that counts resources', { group: [{ population: [search('initial-population', 'Encounter?subject=a,b')] }] }],
+  ])('has supplemental data of the initial populations of %s', async (_, more) => {
+    expect(await supplements(more)).toEqual([
+      ['gender', 'female', 1],
+      ['gender', 'male', 1],
+      ['active', 'true', 2],
+    ])
+    expect(await supplements(more, { subject: 'Patient/b' })).toEqual([
+      ['gender', 'male', 1],
+      ['active', 'true', 1],
+    ])
+    expect(await supplements(more, { subject: 'Patient/c' })).toEqual([])
+  })
+
   it('reports subjects whose evaluation fails', async () => {
     const group = {
       ...subjects,
@@ -178,41 +301,13 @@ describe('a group with criteria in CQL and criteria that are searches', () => {
   it.each<[string, Json, string, string]>([
     ['without a basis', measure({ population: subjects.population }, scoring('proportion')), 'definition-required', 'Measure.group[0]'],
     [
-      'with observations',
+      'with a stratifier of what belongs to no subject',
       measure(
-        {
-          ...basisOf('Encounter'),
-          population: [
-            search('initial-population', 'Encounter'),
-            inCql('measure-population', 'Visits'),
-            inCql('measure-observation', 'One'),
-          ],
-        },
-        scoring('continuous-variable'),
+        { ...basisOf('Location'), population: [search('initial-population', 'Location')], stratifier: [criteria('Places')] },
+        scoring('cohort'),
       ),
-      'not-supported',
-      'Measure.group[0].population[2]',
-    ],
-    [
-      'with a stratifier that cannot know the members',
-      measure({ ...visits, population: [search('initial-population', 'Encounter')], stratifier: [criteria('Status')] }, scoring('cohort')),
-      'not-supported',
-      'Measure.group[0].stratifier[0].criteria.language',
-    ],
-    [
-      'with supplemental data',
-      measure(subjects, { supplementalData: [{ usage: [{ coding: [{ code: 'supplemental-data' }] }], ...criteria('Gender') }] }),
-      'not-supported',
-      'Measure.supplementalData[0]',
-    ],
-    [
-      'with supplemental data beside a group of searches',
-      measure(subjects, {
-        group: [{ population: [search('initial-population', 'Patient')] }, { population: [inCql('initial-population', 'Everybody')] }],
-        supplementalData: [{ usage: [{ coding: [{ code: 'supplemental-data' }] }], ...criteria('Gender') }],
-      }),
-      'not-supported',
-      'Measure.supplementalData[0]',
+      'definition-invalid',
+      'Measure.group[0].population[0]',
     ],
     [
       'in an unknown language',

@@ -4,7 +4,8 @@ import type { JsonObject } from '../json/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import type { Composition } from './composite/composite-plan.js'
 import {
-  isMixed,
+  canSupplement,
+  foreignIn,
   mixedLanguage,
   NO_COUNTS,
   type CriteriaLanguage,
@@ -44,8 +45,7 @@ export function countedMeasures(
   const mixed = mixedLanguages()
   return [...plans].map(([own, counted]) => {
     const used = counted.groups.map((group) => languageOf(group, languages, mixed))
-    checkSupplements(counted.supplements, used)
-    return { measure: own, plan: counted, languages: used }
+    return { measure: own, plan: counted, languages: supplemented({ plan: counted, used, languages, mixed }) }
   })
 }
 
@@ -63,20 +63,38 @@ export function checkManifest(manifest: JsonObject | undefined, counted: readonl
   })
 }
 
-/** Checks that the languages of all groups evaluate supplemental data, if there is any: it is that of the initial populations of all groups. */
-function checkSupplements([first]: readonly Supplement[], languages: readonly (CriteriaLanguage | undefined)[]): void {
-  const used = languages.filter((language) => language !== undefined)
-  if (first === undefined || used.length === 0) return
-  const searched = used.filter(({ supplements }) => supplements !== true)
-  const reason = used.some(isMixed)
-    ? 'with a group whose criteria are in several languages'
-    : searched.length === used.length
-      ? 'whose criteria are all FHIR searches'
-      : searched.length > 0
-        ? 'with a group whose criteria are FHIR searches'
-        : undefined
-  if (reason === undefined) return
-  throw new OperationError('not-supported', `${first.place} is not supported in a Measure ${reason}.`, { expression: [first.path] })
+interface Supplementing {
+  readonly plan: MeasurePlan
+  /** The language of each group. */
+  readonly used: readonly (CriteriaLanguage | undefined)[]
+  readonly languages: readonly CriteriaLanguage[]
+  readonly mixed: MixedLanguages
+}
+
+/**
+ * The language of each group of a Measure that may have supplemental data, which is that of the initial populations of all groups: if a single language does
+ * not evaluate both, all groups are counted together in a mixture of their languages and of one that evaluates the data.
+ *
+ * @throws {OperationError} `not-supported` for supplemental data that no language evaluates.
+ */
+function supplemented({ plan, used, languages, mixed }: Supplementing): readonly (CriteriaLanguage | undefined)[] {
+  const [first] = plan.supplements
+  const own = [...new Set(used.filter((language) => language !== undefined))]
+  if (first === undefined || own.length === 0 || (own.length === 1 && own[0]?.supplements === true)) return used
+  const parts = new Set(plan.groups.flatMap((group) => languagesOf(group, languages)))
+  const supplementing =
+    [...parts].find(canSupplement) ??
+    languages.find((language) => canSupplement(language) && plan.supplements.every((one) => language.names.includes(one.language)))
+  if (supplementing === undefined)
+    throw new OperationError(
+      'not-supported',
+      `${first.place} is in ${quoted(first.language)}, which is not supported for supplemental data here.`,
+      {
+        expression: [first.path],
+      },
+    )
+  const all = mixed(languages.filter((language) => parts.has(language) || language === supplementing))
+  return used.map((language) => (language === undefined ? undefined : all))
 }
 
 type MixedLanguages = (languages: readonly CriteriaLanguage[]) => CriteriaLanguage
@@ -99,11 +117,9 @@ function mixedLanguages(): MixedLanguages {
  * @throws {OperationError} `not-supported` naming a criterion that no language supports.
  */
 function languageOf(group: GroupPlan, languages: readonly CriteriaLanguage[], mixed: MixedLanguages): CriteriaLanguage | undefined {
-  const fitting = languages.find((language) => foreignIn(group, language) === undefined)
-  if (fitting !== undefined) return fitting
-  const used = languages.filter(({ names, valueNames = [] }) =>
-    criteriaOf(group).some(({ language }) => names.includes(language) || valueNames.includes(language)),
-  )
+  const used = languagesOf(group, languages)
+  const [fitting] = used
+  if (fitting !== undefined && foreignIn(group, fitting) === undefined) return fitting
   const foreign = foreignIn(group, mixedLanguage(used))
   if (foreign === undefined) return mixed(used)
   throw new OperationError('not-supported', `${foreign.place}: criteria in ${quoted(foreign.language)} are not supported here.`, {
@@ -111,22 +127,17 @@ function languageOf(group: GroupPlan, languages: readonly CriteriaLanguage[], mi
   })
 }
 
-function criteriaOf({ populations, stratifiers }: GroupPlan): readonly Criterion[] {
-  return [...populations, ...stratifiers.flatMap(({ criteria }) => criteria)]
+/** The first language that supports all criteria of a group, else those that support some. */
+function languagesOf(group: GroupPlan, languages: readonly CriteriaLanguage[]): readonly CriteriaLanguage[] {
+  const fitting = languages.find((language) => foreignIn(group, language) === undefined)
+  if (fitting !== undefined) return [fitting]
+  return languages.filter(({ names, valueNames = [] }) =>
+    criteriaOf(group).some(({ language }) => names.includes(language) || valueNames.includes(language)),
+  )
 }
 
-/** The first criterion of a group that a language does not support. */
-function foreignIn(
-  { populations, stratifiers }: GroupPlan,
-  { names, valueNames = [] }: Pick<CriteriaLanguage, 'names' | 'valueNames'>,
-): Criterion | undefined {
-  const isForeign = (known: readonly string[]): ((criterion: Criterion) => boolean) => {
-    return ({ language }) => !known.includes(language)
-  }
-  const strata = stratifiers.flatMap(
-    ({ criteria, byComponents }) => criteria.find(isForeign(byComponents ? valueNames : [...names, ...valueNames])) ?? [],
-  )
-  return populations.find(isForeign(names)) ?? strata[0]
+function criteriaOf({ populations, stratifiers }: GroupPlan): readonly Criterion[] {
+  return [...populations, ...stratifiers.flatMap(({ criteria }) => criteria)]
 }
 
 /** The groups of a Measure that one language counts. */

@@ -68,6 +68,8 @@ export interface Criterion {
   readonly basis?: string
   /** With basis `boolean`: a subject counts if any of its items satisfies the criterion, as in components of composite measures. */
   readonly anyItem?: true
+  /** References to what satisfies it, if that is known: a language that takes `givenMembers` does not evaluate it then. */
+  readonly members?: ReadonlySet<string>
 }
 
 /** One population of a group. */

@@ -4,7 +4,7 @@ import { compileFhirPath, PENDING, rootNode, type Item, type TypeModel } from 'f
 import { isDecimal, isNode, isQuantity, isTemporal, textOfValue } from 'fhir-ops/internal/fhirpath'
 import { quoted } from 'fhir-ops/internal/errors'
 import { withNearest } from 'fhir-ops/internal/text'
-import type { Evaluation } from '../compile/compiler.js'
+import type { Evaluation, RetrieveRequest } from '../compile/compiler.js'
 import { definitionsNamed, libraryIn } from '../elm/library.js'
 import { nodeAt, nodesAt, type ElmNode } from '../elm/node.js'
 import { functionsOf, operandType } from '../libraries/functions.js'
@@ -14,6 +14,7 @@ import type { CqlLibrary, Definition } from '../libraries/library.js'
 import { decimalOfNumber } from '../values/decimal.js'
 import { parseDateTime, parseTime } from '../values/temporal.js'
 import { isFhir, quantity, type Value } from '../values/value.js'
+import { referenceOf } from '../model/fhir-types.js'
 import { FHIRPATH_LANGUAGE } from './languages.js'
 import { namedDefinition } from './loaded-measure.js'
 import type { Prepared } from './prepare.js'
@@ -43,8 +44,9 @@ export interface CompiledCriterion {
  *   those that are counted; `fhirpath-invalid`.
  */
 export function compiledCriterion(criterion: Criterion, prepared: Prepared): CompiledCriterion {
-  const { language, expression, place, basis, anyItem } = criterion
+  const { language, expression, place, basis, anyItem, members } = criterion
   const head = { place, basis, anyItem }
+  if (members !== undefined) return { ...head, ofSubject: givenMembers(members, criterion, prepared) }
   if (language === FHIRPATH_LANGUAGE) return { ...head, ...compiledPath(criterion, prepared) }
   const inline = prepared.expressions.get(expression)
   if (inline !== undefined) {
@@ -65,6 +67,30 @@ export function compiledCriterion(criterion: Criterion, prepared: Prepared): Com
     return { ...head, ...named, ...listing(elm, { name, basis, model: prepared.model }) }
   }
   throw unknownDefinition(criterion, prepared)
+}
+
+/** Given members: of a subject whether it is one or, if items are counted, itself and those of its resources that are. */
+function givenMembers(members: ReadonlySet<string>, { basis }: Criterion, { links, given }: Prepared): (evaluation: Evaluation) => Value {
+  if (basis === 'boolean') return ({ subject }) => subject !== null && members.has(referenceOf(subject))
+  const types = new Set([...members].map((reference) => reference.slice(0, reference.indexOf('/'))))
+  const requests = [...types].map((type) => ({ ...EVERYTHING, type }))
+  // Announced, so that all resources of the type are read for a subject, whatever other retrieves find.
+  for (const request of requests) given.source.onRetrieve?.(request, {})
+  return (evaluation) => {
+    const { subject } = evaluation
+    const found = requests.flatMap((request) => (request.type === links.subjectType ? (subject ?? []) : evaluation.retrieve(request)))
+    evaluation.spend(found.length)
+    return found.filter((resource) => members.has(referenceOf(resource)))
+  }
+}
+
+const EVERYTHING: Omit<RetrieveRequest, 'type'> = {
+  profile: undefined,
+  unfiltered: false,
+  codePath: undefined,
+  codes: undefined,
+  datePath: undefined,
+  dateRange: null,
 }
 
 function unknownDefinition({ place, path, expression }: Criterion, { libraries }: Prepared): OperationError {

@@ -3,13 +3,14 @@ import { quoted } from 'fhir-ops/internal/errors'
 import type { TypeModel } from 'fhir-ops/fhirpath'
 import type { Evaluation } from '../compile/compiler.js'
 import type { HelperContext } from '../model/fhir-helpers.js'
+import { referenceOf } from '../model/fhir-types.js'
 import { systemValueOf } from '../model/property.js'
 import { decimalOfText, shortDecimalText } from '../values/decimal.js'
 import { closedInterval, endOf, startOf } from '../values/interval.js'
 import { writingSteps } from '../values/size.js'
 import { DAY, fieldsAt, temporalOf } from '../values/temporal.js'
 import { literalText } from '../values/text.js'
-import { isDecimal, isFhir, isInterval, isList, isTemporal, type FhirElement, type Value } from '../values/value.js'
+import { isDecimal, isFhir, isInterval, isList, isTemporal, type Value } from '../values/value.js'
 import type { CompiledCriterion } from './criterion.js'
 
 /** The items that satisfy a criterion, by reference. */
@@ -84,10 +85,4 @@ function hasItem(value: Value): boolean {
 
 function misfit({ place, basis = 'boolean' }: CompiledCriterion, what: string): OperationError {
   return new OperationError('definition-invalid', `${place} ${what}, while its basis is ${quoted(basis)}.`)
-}
-
-/** The reference of a resource, `Encounter/e1`. For an element that is not a resource, its content takes the place of the id. */
-export function referenceOf({ type, json }: FhirElement): string {
-  const id = typeof json === 'object' && json !== null && 'id' in json && typeof json.id === 'string' ? json.id : JSON.stringify(json)
-  return `${type.name}/${id}`
 }

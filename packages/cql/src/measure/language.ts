@@ -77,6 +77,7 @@ export function cqlLanguage(options: CqlLanguageOptions = {}): CriteriaLanguage 
     valueNames: NAMES,
     supplements: true,
     manifest: true,
+    givenMembers: true,
     divides: true,
     evaluate: (ctx, scope) => evaluate(ctx, scope, language),
     requirements: (ctx, scope) => measureRequirements(ctx, scope, options),

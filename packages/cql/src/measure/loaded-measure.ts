@@ -158,8 +158,8 @@ function expressionsIn(
   ]
   const texts = new Map<string, Criterion>()
   for (const criterion of criteria) {
-    const { language, expression } = criterion
-    if (!CQL_LANGUAGES.has(language) || CQL_IDENTIFIER_LANGUAGES.has(language) || texts.has(expression)) continue
+    const { language, expression, members } = criterion
+    if (members !== undefined || !CQL_LANGUAGES.has(language) || CQL_IDENTIFIER_LANGUAGES.has(language) || texts.has(expression)) continue
     if (namedDefinition({ libraries }, criterion) === undefined) texts.set(expression, criterion)
   }
   return texts

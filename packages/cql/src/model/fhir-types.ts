@@ -13,3 +13,9 @@ export function resourceElement(model: TypeModel, json: unknown): FhirElement | 
   const type = typeof name === 'string' ? model.type(name) : undefined
   return type === undefined ? undefined : { kind: 'fhir', type, json }
 }
+
+/** The reference of a resource, `Encounter/e1`. For an element that is not a resource, its content takes the place of the id. */
+export function referenceOf({ type, json }: FhirElement): string {
+  const id = typeof json === 'object' && json !== null && 'id' in json && typeof json.id === 'string' ? json.id : JSON.stringify(json)
+  return `${type.name}/${id}`
+}

@@ -96,6 +96,7 @@ function isCountable({ storage }: OperationContext, { scope, groups, supplements
   if (!storage.capabilities.counts || storage.scan === undefined) return false
   if (kept !== undefined || individual === true || listed === true || coverage === true || supplements.length > 0) return false
   if (groups.length === 0 || singleSubject(scope) !== undefined) return false
+  if (scope.groups.some(({ populations }) => populations.some(({ members }) => members !== undefined))) return false
   return groups.every(
     ({ compiled: { memberships, populations, stratifiers } }) =>
       stratifiers.length === 0 &&

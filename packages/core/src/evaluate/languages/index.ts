@@ -5,7 +5,7 @@ import { xFhirQuery } from './x-fhir-query/x-fhir-query.js'
 export const CRITERIA_LANGUAGES: readonly CriteriaLanguage[] = [xFhirQuery]
 
 export { LANGUAGES, MAX_FAILURES, NO_COUNTS } from './language.js'
-export { isMixed, mixedLanguage } from './mixed-languages.js'
+export { canSupplement, foreignIn, mixedLanguage } from './mixed-languages.js'
 export type {
   CriteriaLanguage,
   GroupCounts,

@@ -140,6 +140,8 @@ export interface CriteriaLanguage {
   readonly parameters?: boolean
   /** Whether it uses the versions that a manifest states. Default false. */
   readonly manifest?: boolean
+  /** Whether it can evaluate strata, observations and supplemental data of populations with given `members`, which another language found. Default false. */
+  readonly givenMembers?: boolean
   /** Whether it can evaluate a part of the subjects. Default false: the first part of a run counts for all then. */
   readonly divides?: boolean
   /**

@@ -85,6 +85,6 @@ it('supplemental data is refused by name where no language of the Measure evalua
     evaluateMeasure(createContext({ ...release, storage }), { measure: 'm', periodStart: '2024', periodEnd: '2024' }),
   ).rejects.toMatchObject({
     code: 'not-supported',
-    message: 'Supplemental data 1 is not supported in a Measure whose criteria are all FHIR searches.',
+    message: "Supplemental data 1 is in 'application/x-fhir-query', which is not supported for supplemental data here.",
   })
 })
