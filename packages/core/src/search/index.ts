@@ -5,8 +5,16 @@ export { callersSearch } from './callers-search.js'
 export { containedQueries, showingContained } from './results/contained.js'
 export { includedResources, type IncludeScope, type Include } from './results/includes.js'
 export { createIndexer, type IndexerOptions } from './indexing/indexer.js'
-export { isKnownParameter, parseSearch, parseSeveral } from './parse-search.js'
-export { chainedTypes, searchTypesOf, type ContainedSearch, type ParsedSearch, type ParsedSeveral } from './parsed-search.js'
+export {
+  chainedTypes,
+  isKnownParameter,
+  parseSearch,
+  parseSeveral,
+  searchTypesOf,
+  type ContainedSearch,
+  type ParsedSearch,
+  type ParsedSeveral,
+} from './parse-search.js'
 export type { CodeExpander, CodeGroup, CodeQuestion, HierarchyQuestion, SearchOptions, SearchPair } from './search-options.js'
 export type {
   SearchComponent,

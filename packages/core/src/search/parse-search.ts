@@ -1,15 +1,48 @@
 import { OperationError, quoted } from '../errors/index.js'
 import type { TypeModel } from '../fhirpath/index.js'
-import { isResourceType, joinAlternatives, type Condition, type SearchQuery, type SortKey } from '../storage/index.js'
+import { isContainedType, isResourceType, joinAlternatives, type Condition, type SearchQuery, type SortKey } from '../storage/index.js'
 import { withNearest } from '../text/index.js'
 import { MAX_COUNT, SEARCH_BOUNDS, boundedQuestions, checkCost, overBound, valueCounter } from './bounds.js'
 import { allOf, anyOf } from './filter/conditions.js'
 import { isSearchable, parseFilter } from './filter/filter.js'
 import { kindOf } from './kinds/registry.js'
 import { CONTROLS, nearParameters, type SearchParameters } from './parameters/search-parameter.js'
-import type { ParsedSearch, ParsedSeveral } from './parsed-search.js'
 import { isInclude, readIncludes, type Include } from './results/includes.js'
 import type { SearchOptions, SearchPair } from './search-options.js'
+
+/** A search for contained resources. */
+export interface ContainedSearch {
+  /** `true`: only contained resources; `both`: contained and independent resources. */
+  readonly among: 'true' | 'both'
+  /** Whether to return the container or the contained resource of a match. */
+  readonly shown: 'container' | 'contained'
+}
+
+/** A parsed search: what to find, and how to return it. */
+export interface ParsedSearch {
+  /** The query, with `sort`, `limit` (`_count`) and `after` (`_cursor`). */
+  readonly query: SearchQuery
+  /** True if only the number of matches is requested: `_summary=count`, `_count=0`. */
+  readonly countOnly: boolean
+  /** `_total`; absent when not requested. */
+  readonly total?: 'none' | 'estimate' | 'accurate'
+  /** `_summary`, for shortened resources. */
+  readonly summary?: 'true' | 'text' | 'data'
+  /** Top-level elements of `_elements`, by JSON name or, for a choice of types, without the type (`value`); absent when all are requested. */
+  readonly elements?: readonly string[]
+  /** `_contained` and `_containedType`; absent when only independent resources are searched. `query` finds only those; see `containedQueries`. */
+  readonly contained?: ContainedSearch
+  /** `_include` and `_revinclude`; absent when there are none. */
+  readonly includes?: readonly Include[]
+}
+
+/** A parsed search for several types. */
+export interface ParsedSeveral extends Omit<ParsedSearch, 'query'> {
+  /** One query per type, all with the same `sort` and `limit`. */
+  readonly queries: readonly SearchQuery[]
+  /** `_cursor`, for `severalPage`. */
+  readonly after?: string
+}
 
 /**
  * Parses a FHIR search for one type, from a REST request or from a criterion of a measure. A resource must match all parameters. No parameter
@@ -85,6 +118,30 @@ function withLists(condition: Condition): Condition {
       return { ...condition, query: { ...condition.query, where: withLists(condition.query.where) } }
     default:
       return condition
+  }
+}
+
+/**
+ * Returns the resource types that a query searches: its own type, and those it reaches by references. The caller needs the right to search each of
+ * them. Contained resources count as part of their container.
+ */
+export function searchTypesOf({ type, where }: Pick<SearchQuery, 'type' | 'where'>): ReadonlySet<string> {
+  return new Set([...(isContainedType(type) ? [] : [type]), ...chainedTypes(where)])
+}
+
+/** Returns the resource types that a condition reaches by references. */
+export function chainedTypes(condition: Condition): readonly string[] {
+  switch (condition.kind) {
+    case 'and':
+    case 'or':
+      return condition.conditions.flatMap(chainedTypes)
+    case 'not':
+      return chainedTypes(condition.condition)
+    case 'refersTo':
+    case 'referredBy':
+      return [...searchTypesOf(condition.query)]
+    default:
+      return []
   }
 }
 

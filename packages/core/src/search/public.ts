@@ -1,6 +1,5 @@
-export { parseSearch } from './parse-search.js'
+export { parseSearch, type ParsedSearch } from './parse-search.js'
 export { createIndexer } from './indexing/indexer.js'
-export type { ParsedSearch } from './parsed-search.js'
 export type { SearchOptions } from './search-options.js'
 export type { SearchParameters } from './parameters/search-parameter.js'
 export { searchParameters } from './parameters/search-parameters.js'

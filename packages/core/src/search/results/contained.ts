@@ -13,7 +13,7 @@ import {
   type StoredResource,
 } from '../../storage/index.js'
 import { anyOf } from '../filter/conditions.js'
-import type { ContainedSearch } from '../parsed-search.js'
+import type { ContainedSearch } from '../parse-search.js'
 
 /**
  * Creates the queries, one per type, that answer a search with `_contained`; `severalPage` reads their pages. If containers are returned, each is
