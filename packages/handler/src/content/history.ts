@@ -11,7 +11,8 @@ import { param, type Exchange } from '../exchange.js'
 import { FHIR_PATH, type Service } from '../service.js'
 import { withDefinitions } from './definitions.js'
 import { fhirTypes, isVersionReached, shownPage, type Part } from './reach.js'
-import { PROTOCOL, searchOptions } from './search/search-request.js'
+import { PROTOCOL_PARAMETERS } from '../http/negotiation.js'
+import { searchOptions } from './search/search-request.js'
 import { linksOf } from './search/searchset.js'
 import { SHAPING, subsetsFor } from './search/subset.js'
 import { pageAnswer, type EntryParts } from './bundle-text.js'
@@ -52,7 +53,7 @@ export async function historyOfSystem(service: Service, exchange: Exchange): Pro
 
 async function historyAt(service: Service, exchange: Exchange, { path, query }: HistoryPlace): Promise<Answer> {
   const base = `${service.baseUrl}${FHIR_PATH}`
-  const pairs = exchange.target.query.filter(([name]) => !PROTOCOL.has(name))
+  const pairs = exchange.target.query.filter(([name]) => !PROTOCOL_PARAMETERS.has(name))
   const { total, ...part } = readPairs(pairs)
   const asked = { ...query, ...part }
   const shape = await shapeOf(service, exchange, query.types)

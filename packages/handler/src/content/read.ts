@@ -10,9 +10,8 @@ import { emptyAnswer, fhirText, type Answer } from '../http/answer.js'
 import { type Target, onlyValue } from '../http/target.js'
 import { withDefinitions } from './definitions.js'
 import type { Service } from '../service.js'
-import { prefersHandling, mediaTypeOf } from '../http/negotiation.js'
+import { mediaTypeOf, prefersHandling, PROTOCOL_PARAMETERS } from '../http/negotiation.js'
 import { isReached, isVersionReached, addressIn } from './reach.js'
-import { PROTOCOL } from './search/search-request.js'
 import { SHAPING, subsetAsAsked } from './search/subset.js'
 import { objectAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import { readingBase64, writingBase64 } from '../http/base64.js'
@@ -86,7 +85,7 @@ async function definitionVersion(
 
 /** Other parameters are ignored, unless the caller prefers strict handling. @throws {OperationError} `parameter-unsupported` */
 function checkParameters({ request, target }: Exchange): void {
-  const [unknown] = target.query.find(([name]) => !SHAPING.has(name) && !PROTOCOL.has(name)) ?? []
+  const [unknown] = target.query.find(([name]) => !SHAPING.has(name) && !PROTOCOL_PARAMETERS.has(name)) ?? []
   if (unknown === undefined || !prefersHandling(request, 'strict')) return
   throw new OperationError('parameter-unsupported', `A read takes no parameter ${quoted(unknown)}.`, { expression: [unknown] })
 }

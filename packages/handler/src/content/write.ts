@@ -11,14 +11,13 @@ import { storedResource, type Condition, type DeleteEntry, type StoredResource, 
 import { authorize, notFound, type Caller } from '../auth/caller.js'
 import { param, type Exchange, type WritePlan } from '../exchange.js'
 import { emptyAnswer, fhirAnswer, fhirText, type Answer } from '../http/answer.js'
-import { returnPreference } from '../http/negotiation.js'
+import { PROTOCOL_PARAMETERS, returnPreference } from '../http/negotiation.js'
 import { parseQuery } from '../http/target.js'
 import { FHIR_PATH, type Service } from '../service.js'
 import { criteriaText, matchesOf, onlyMatchWithCondition, type Criteria } from './criteria.js'
 import { checkNoDefinition } from './definitions.js'
 import { checkReach, isInReach, withoutResource } from './reach.js'
 import { isModifiedSince, namesVersion, versionHeaders } from './read.js'
-import { PROTOCOL } from './search/search-request.js'
 import { SHAPING } from './search/subset.js'
 
 /**
@@ -173,7 +172,7 @@ export function criteriaOf(exchange: Exchange): Criteria {
 
 /** True for parameters that say what the answer is like, whatever the interaction. */
 function isOfAnswer(name: string): boolean {
-  return PROTOCOL.has(name) || SHAPING.has(name)
+  return PROTOCOL_PARAMETERS.has(name) || SHAPING.has(name)
 }
 
 /** Callers with rights to part of a type cannot choose ids of new resources: that would reveal ids that are taken beyond their reach. */

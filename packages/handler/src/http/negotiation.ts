@@ -4,6 +4,9 @@ import { readableJsonType } from 'fhir-ops/internal/json'
 import type { HttpRequest } from './http-request.js'
 import { onlyValue } from './target.js'
 
+/** Parameters of every URL that ask for the form of the answer; operations, searches and reads do not see them. */
+export const PROTOCOL_PARAMETERS: ReadonlySet<string> = new Set(['_format', '_pretty'])
+
 const JSON_TYPES: ReadonlySet<string> = new Set(['application/fhir+json', 'application/json+fhir', 'application/json', 'text/json', 'json'])
 
 /** Names of JSON that are treated as `application/fhir+json` and `application/json`, besides all that end in `+json`. */

@@ -4,7 +4,7 @@ import { OperationError } from 'fhir-ops/errors'
 import type { Operation, OperationRequest, Parameter } from 'fhir-ops/operation'
 import type { OperationNeeds, WrittenResponse } from 'fhir-ops/internal/operation'
 import { parametersFromQuery, parametersOf, placedIn } from 'fhir-ops/internal/parameters'
-import { prefersHandling } from '../http/negotiation.js'
+import { prefersHandling, PROTOCOL_PARAMETERS } from '../http/negotiation.js'
 import { withoutHidden } from '../content/reach.js'
 import { authorizeAny, type AccessRequest } from '../auth/caller.js'
 import { createAnswerSize, fhirPieces, ndjsonAnswer, type Answer } from '../http/answer.js'
@@ -136,11 +136,8 @@ function operationRequest(operation: Operation, exchange: Exchange, method: Plac
   }
 }
 
-/** Parameters of the protocol, which are not passed to the operation. */
-const PROTOCOL: ReadonlySet<string> = new Set(['_format', '_pretty', 'access_token'])
-
 function queryParameters({ target }: Exchange): readonly Parameter[] {
-  return parametersFromQuery(target.query.filter(([name]) => !PROTOCOL.has(name)))
+  return parametersFromQuery(target.query.filter(([name]) => !PROTOCOL_PARAMETERS.has(name)))
 }
 
 function headerParameters({ header }: Operation, { request }: Exchange): readonly Parameter[] {

@@ -7,15 +7,12 @@ import { authorizeQuery } from '../reach.js'
 import { parseForm } from '../../http/target.js'
 import type { Exchange } from '../../exchange.js'
 import { FHIR_PATH, type Service } from '../../service.js'
-import { prefersHandling } from '../../http/negotiation.js'
-
-/** Parameters of the protocol, which do not affect the selection. */
-export const PROTOCOL: ReadonlySet<string> = new Set(['_format', '_pretty'])
+import { prefersHandling, PROTOCOL_PARAMETERS } from '../../http/negotiation.js'
 
 /** Returns the parameters of URL and form, without those of the protocol. */
 export function searchPairs({ target, body }: Exchange, { limits }: Service): readonly SearchPair[] {
   const form = body === undefined ? [] : parseForm(body.text, limits)
-  return [...target.query, ...form].filter(([name]) => !PROTOCOL.has(name))
+  return [...target.query, ...form].filter(([name]) => !PROTOCOL_PARAMETERS.has(name))
 }
 
 /**
