@@ -56,6 +56,7 @@ export {
   containedPuts,
   containedType,
   containerOfPlace,
+  indexing,
   isContainedType,
   placesOf,
   putResource,

@@ -163,6 +163,11 @@ export interface Indexer {
   readonly contained?: (resource: JsonObject) => Work<readonly ContainedEntry[]>
 }
 
+/** Creates the index entries of a resource, in steps where the indexer has some. */
+export function* indexing(indexer: Indexer, resource: JsonObject): Work<readonly IndexEntry[]> {
+  return indexer.work === undefined ? indexer(resource) : yield* indexer.work(resource)
+}
+
 /** A resource to store. */
 export interface ResourceToPut {
   readonly type: string
@@ -224,7 +229,7 @@ function laidOut(json: string, { type, id, resource }: Omit<CheckedResource, 'te
 interface Written extends WritableResource, Omit<ResourceToPut, 'source'> {}
 
 function* putEntry({ type, id, text, resource, ifVersion, ifOnlyMatch }: Written, indexer: Indexer): Work<PutEntry> {
-  const entries = indexer.work === undefined ? indexer(resource) : yield* indexer.work(resource)
+  const entries = yield* indexing(indexer, resource)
   const contained = indexer.contained === undefined ? [] : yield* indexer.contained(resource)
   return {
     op: 'put',

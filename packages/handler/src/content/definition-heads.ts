@@ -1,5 +1,6 @@
 import type { OperationContext } from 'fhir-ops/context'
 import { createPace } from 'fhir-ops/internal/context'
+import { indexing } from 'fhir-ops/internal/storage'
 import { DEFINITION_PARAM, writableText, type Condition, type Indexer, type SearchQuery, type Storage } from 'fhir-ops/storage'
 import type { SearchParameters } from 'fhir-ops/search'
 import type { JsonObject } from 'fhir-ops/internal/json'
@@ -93,7 +94,7 @@ export function headsOf(
     for (const { id, source } of definitions) {
       await pace.step()
       const head = headOf(source.resource, names)
-      const entries = indexer.work === undefined ? indexer(head) : await pace.run(indexer.work(head))
+      const entries = await pace.run(indexing(indexer, head))
       // Only the ids of what is found are used, so the text of the head, which may be long, is not stored.
       await made.write([{ op: 'put', type, id, text: writableText(type, id, { resourceType: type }), entries }])
     }

@@ -1,7 +1,7 @@
 import type { OperationContext } from 'fhir-ops/context'
 import { createPace, pacedResource, type Pace } from 'fhir-ops/internal/context'
 import { includedResources, type Include } from 'fhir-ops/internal/search'
-import { containerOfPlace } from 'fhir-ops/internal/storage'
+import { containerOfPlace, indexing } from 'fhir-ops/internal/storage'
 import { allMatches, type IndexEntry, type SearchQuery, type StoredResource } from 'fhir-ops/storage'
 import type { Exchange } from '../../exchange.js'
 import type { Answer } from '../../http/answer.js'
@@ -137,6 +137,6 @@ export function pacedEntries(
 ): (found: StoredResource) => Promise<readonly IndexEntry[]> {
   return async (found) => {
     const resource = await pacedResource(found, ctx.scheduler)
-    return indexer.work === undefined ? indexer(resource) : pace.run(indexer.work(resource))
+    return pace.run(indexing(indexer, resource))
   }
 }
