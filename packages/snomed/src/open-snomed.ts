@@ -2,7 +2,7 @@ import { EclError, parseEcl, type Constraint } from './ecl/index.js'
 import type { JsonObject } from 'fhir-ops/internal/json'
 import type { SystemSections } from 'fhir-ops/storage'
 import type { Bitmap } from 'fhir-ops/terminology'
-import { keptLately, escaped, refusal } from 'fhir-ops/internal/terminology'
+import { memoizeRecent, escaped, refusal } from 'fhir-ops/internal/terminology'
 import type { Work } from 'fhir-ops/internal/work'
 import { admits, eclScope } from './evaluate/evaluate.js'
 import type { NormalForm } from './expression/expression.js'
@@ -40,8 +40,8 @@ export function openSnomed(sections: SystemSections, header: string): SnomedSyst
   const dialect = displayDialect(index)
   return {
     index,
-    ecl: keptLately(KEPT_QUERIES, (text) => eclQuery(index, text)),
-    element: keptLately(KEPT_ELEMENTS, (concept) => conceptElement(index, concept, dialect)),
+    ecl: memoizeRecent(KEPT_QUERIES, (text) => eclQuery(index, text)),
+    element: memoizeRecent(KEPT_ELEMENTS, (concept) => conceptElement(index, concept, dialect)),
   }
 }
 

@@ -139,7 +139,7 @@ export async function compareMembers(
   const common: Segment[] = []
   for (const segment of a.segments) {
     await pace.step()
-    common.push(await pace.run(taken.rest(segment, 'same')))
+    common.push(taken.rest(segment))
   }
   return overlapOf({ common: await codesOf(pace, common), missing: await codesOf(pace, missing), extra: await codesOf(pace, extra) })
 }
@@ -158,7 +158,7 @@ async function difference(pace: Pace, [a, b]: readonly [Members, Members], polic
   for (const segment of a.segments) {
     await pace.step()
     const isVersioned = policy === 'always' || (policy === 'as-needed' && segment.provider.header.versionNeeded)
-    left.push(await pace.run(others.rest(segment, isVersioned ? 'same' : 'any')))
+    left.push(isVersioned ? others.rest(segment) : await pace.run(others.restOfAnyVersion(segment)))
   }
   return left
 }

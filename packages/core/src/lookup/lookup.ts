@@ -28,9 +28,8 @@ import {
   shownText,
   shownTextStep,
   statedTexts,
-  terminologyScope,
+  systemScope,
   VERSION_RULES,
-  withGivenSystem,
   type AskedLanguages,
   type CodeSystemProvider,
   type ConceptText,
@@ -85,12 +84,7 @@ async function lookedUp(ctx: OperationContext, input: LookupInput): Promise<Look
   checkInput(ctx, input, LOOKUP_INPUT)
   checkpoint(ctx)
   const named = namedConcept(input)
-  const own = withGivenSystem(ctx, input.codeSystem)
-  const scope = await terminologyScope(own, {
-    supplements: input.useSupplement,
-    asked: input.useSupplement,
-    ...(input.rules !== undefined && { rules: input.rules }),
-  })
+  const scope = await systemScope(ctx, input)
   const at = input.coding === undefined ? '' : 'coding.'
   const provider = await neededSystem(scope, {
     ...named,

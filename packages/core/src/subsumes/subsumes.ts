@@ -8,9 +8,8 @@ import {
   hierarchyStep,
   neededConcept,
   neededSystem,
-  terminologyScope,
+  systemScope,
   VERSION_RULES,
-  withGivenSystem,
   type CodeSystemProvider,
   type VersionRules,
 } from '../terminology/index.js'
@@ -99,8 +98,7 @@ async function compared(ctx: OperationContext, input: LooseSubsumesInput): Promi
   checkInput(ctx, input, SUBSUMES_INPUT)
   checkpoint(ctx)
   const { system, version, codeA, codeB } = pairOf(input)
-  const own = withGivenSystem(ctx, input.codeSystem)
-  const scope = await terminologyScope(own, input.rules === undefined ? {} : { rules: input.rules })
+  const scope = await systemScope(ctx, input)
   const provider = await neededSystem(scope, {
     system,
     version,

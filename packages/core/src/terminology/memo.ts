@@ -13,7 +13,7 @@ export function once<T extends object | string>(make: () => T): () => T {
  * Creates a cache of results for recent keys, at least half of `most`, at most `most`. A repeated key takes one lookup, because nothing is reordered:
  * whenever half of `most` keys are new, the older half is dropped.
  */
-export function keptLately<K extends number | string, T extends object | string>(most: number, make: (key: K) => T): (key: K) => T {
+export function memoizeRecent<K extends number | string, T extends object | string>(most: number, make: (key: K) => T): (key: K) => T {
   const half = Math.max(1, most >>> 1)
   let recent = new Map<K, T>()
   let before = recent

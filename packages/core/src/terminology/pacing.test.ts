@@ -7,7 +7,7 @@ import { memoryStorage } from '../memory/index.js'
 import { objectsAt, type JsonObject } from '../json/index.js'
 import { translate } from '../translate/index.js'
 import { validateCode } from '../validate-code/index.js'
-import { namedValueSet } from './value-set/named-value-set.js'
+import { namedValueSet } from './value-set/find-value-set.js'
 import { valueSetBatchValidateCodeOperation } from '../operations/index.js'
 
 const CONCEPTS = 20_000

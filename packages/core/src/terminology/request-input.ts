@@ -1,15 +1,13 @@
 import { canonicalOf } from '../content/index.js'
 import { OperationError, quoted, type ErrorCode } from '../errors/index.js'
-import { objectsAt, stringAt, type JsonObject } from '../json/index.js'
+import { stringAt, type JsonObject } from '../json/index.js'
 import type { OperationRequest } from '../operation/index.js'
 import { type ParameterReader, parameterReader } from '../parameters/index.js'
 import { languageList, type LanguageList } from './languages.js'
 import { refusal } from './messages.js'
 import { versionsByUrl, type VersionRules } from './versions.js'
 import { expansionParameterText } from './value-set/value-set.js'
-import { forRequest, type OperationContext } from '../context/index.js'
-
-const SUPPLEMENT = 'http://hl7.org/fhir/StructureDefinition/valueset-supplement'
+import { forRequest, type Limits, type OperationContext } from '../context/index.js'
 
 /**
  * Reads the version rules among the inputs.
@@ -69,13 +67,6 @@ export function languagesFor({ displayLanguage, acceptLanguage }: AskedLanguages
   return optionalList(stated) ?? optionalList(acceptLanguage) ?? (own && { ...own, isOfValueSet: true })
 }
 
-/** Returns the canonicals of the supplements that a value set requires. */
-export function demandedSupplements(valueSet: JsonObject): readonly string[] {
-  return objectsAt(valueSet, 'extension')
-    .filter((extension) => stringAt(extension, 'url') === SUPPLEMENT)
-    .flatMap((extension) => stringAt(extension, 'valueCanonical') ?? stringAt(extension, 'valueUri') ?? [])
-}
-
 /** Reads the resources that came with a request. @throws {OperationError} `parameter-invalid` for a resource that is not a terminology resource. */
 export function readTxResources(reader: ParameterReader): readonly JsonObject[] {
   const resources = reader.resources('tx-resource')
@@ -107,6 +98,8 @@ export function ignoreUnknown(request: Pick<OperationRequest, 'strict'>, reader:
   if (request.strict) reader.refuseUnknown()
 }
 
+const NO_LIMITS: Partial<Limits> = {}
+
 /** A parsed call of a terminology operation. */
 export interface TerminologyCall<Input> {
   /** The context, which also finds the resources that came with the call. */
@@ -117,14 +110,20 @@ export interface TerminologyCall<Input> {
 /** Reads the inputs of one operation. @throws {OperationError} for missing or malformed inputs. */
 type InputReader<Input> = (ctx: OperationContext, request: OperationRequest, reader: ParameterReader) => Input | Promise<Input>
 
-/** Reads a call: the common inputs of terminology operations and, with `read`, those of the operation. @throws {OperationError} as `read`. */
+/**
+ * Reads a call: the common inputs of terminology operations and, with `read`, those of the operation.
+ *
+ * @param limitsOf Returns the limits that the caller states.
+ * @throws {OperationError} as `read`.
+ */
 export async function readTerminologyCall<Input>(
   base: OperationContext,
   request: OperationRequest,
   read: InputReader<Input>,
+  limitsOf: (base: OperationContext, reader: ParameterReader) => Partial<Limits> = () => NO_LIMITS,
 ): Promise<TerminologyCall<Input>> {
   const reader = parameterReader(request.parameters)
-  const ctx = forRequest(base, { resources: readTxResources(reader) })
+  const ctx = forRequest(base, { resources: readTxResources(reader), limits: limitsOf(base, reader) })
   const input = await read(ctx, request, reader)
   ignoreUnknown(request, reader)
   return { ctx, input }

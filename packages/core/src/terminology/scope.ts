@@ -1,7 +1,8 @@
-import { canonicalOf, headOf, type Definition, type Kept } from '../content/index.js'
+import { canonicalOf, definitionOf, headOf, type ContentLayer, type Definition, type Kept } from '../content/index.js'
 import { createPace, type OperationContext, type Pace } from '../context/index.js'
 import { OperationError, quoted, type ErrorDetail } from '../errors/index.js'
 import type { ExplanationStep } from '../explain/index.js'
+import { isObject, objectsAt, type JsonObject } from '../json/index.js'
 import { isFor, supplementedCanonical, supplementedUrl, systemFamily, type SystemFamily } from './code-system/system-family.js'
 import { createMarks, type Marks } from './memo.js'
 import { escaped, refusal, type RefusalOptions } from './messages.js'
@@ -68,6 +69,46 @@ export async function terminologyScope(ctx: OperationContext, options: ScopeOpti
     }
   }
   return { ...scopeOver(ctx, { rules: options.rules, kept }, supplemented), demandUse }
+}
+
+/** The members of an input that choose code systems. */
+interface SystemOptions {
+  /** The CodeSystem resource itself, used instead of all others with its url. */
+  readonly codeSystem?: object | undefined
+  readonly useSupplement?: readonly string[] | undefined
+  readonly rules?: VersionRules | undefined
+}
+
+/** Creates the scope of a request about codes of a code system. @throws {OperationError} as `terminologyScope`. */
+export function systemScope(ctx: OperationContext, { codeSystem, useSupplement, rules }: SystemOptions): Promise<TerminologyScope> {
+  const own = isObject(codeSystem) ? withCodeSystems(ctx, [codeSystem]) : ctx
+  return terminologyScope(own, { supplements: useSupplement, asked: useSupplement, rules })
+}
+
+/**
+ * Creates the context for a value set with contained code systems; `undefined` where it contains none. Includes name them by url: a system of the form
+ * `#id` is not an absolute address, as R4 requires, and would become the system of the codes.
+ */
+export function withContainedSystems(ctx: OperationContext, valueSet: JsonObject): OperationContext | undefined {
+  const contained = objectsAt(valueSet, 'contained').filter((item) => item['resourceType'] === 'CodeSystem')
+  return contained.length === 0 ? undefined : withCodeSystems(ctx, contained)
+}
+
+/** Creates a context in which the code systems replace all others with their urls, whatever their versions. */
+function withCodeSystems(ctx: OperationContext, codeSystems: readonly JsonObject[]): OperationContext {
+  const layer = codeSystemsLayer(codeSystems)
+  const content = ctx.content.with(layer)
+  const find: ContentLayer['find'] = async (...asked) => {
+    const found = await layer.find(...asked)
+    return found.length > 0 ? found : content.find(...asked)
+  }
+  return { ...ctx, content: { ...content, find } }
+}
+
+/** Creates a layer of code systems, found by url. */
+export function codeSystemsLayer(resources: readonly JsonObject[]): ContentLayer {
+  const systems = resources.flatMap((resource) => definitionOf(resource) ?? [])
+  return { find: async (type, by, value) => (by === 'url' ? systems.filter((one) => one.type === type && one.url === value) : []) }
 }
 
 /** Every text of a concept is looked for in each supplement. */

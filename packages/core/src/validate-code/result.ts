@@ -6,6 +6,7 @@ import { ownCopy } from '../json/index.js'
 import { parameterOf } from '../parameters/index.js'
 import type { ConceptStatus } from '../terminology/index.js'
 import type { CodingResult } from './check-coding.js'
+import type { GivenValue } from './input.js'
 import type { ValidationIssue } from './issue.js'
 
 /** Result of a validation. */
@@ -34,6 +35,21 @@ export interface ValidateCodeResult extends Explained {
   readonly unknownSystems: readonly string[]
   /** True if the code may be invalid only because of the unknown systems. */
   readonly causedByUnknown: boolean
+}
+
+/** Creates the result from the findings about each coding; it describes the first coding or, of a CodeableConcept, the first valid one. */
+export function resultOf(
+  { kind, concept }: GivenValue,
+  codings: readonly CodingResult[],
+  verdict: Pick<ValidateCodeResult, 'result' | 'issues' | 'causedByUnknown'>,
+): ValidateCodeResult {
+  const shown = kind === 'codeableConcept' ? codings.find(({ state }) => state === 'in') : codings[0]
+  return {
+    ...verdict,
+    ...(shown === undefined ? shownWithoutGood(codings) : shownCoding(shown)),
+    concept,
+    unknownSystems: verdict.result ? [] : [...new Set(codings.flatMap(({ unknown }) => unknown))],
+  }
 }
 
 /** Creates the Parameters that `$validate-code` returns. */
@@ -76,7 +92,7 @@ function issuesOf({ issues }: ValidateCodeResult): readonly ParametersParameter[
 }
 
 /** Returns the members of the answer that describe a coding. */
-export function shownCoding({ coding, provider, findings }: CodingResult): Partial<ValidateCodeResult> {
+function shownCoding({ coding, provider, findings }: CodingResult): Partial<ValidateCodeResult> {
   return {
     code: coding.code,
     system: coding.system,
@@ -88,7 +104,7 @@ export function shownCoding({ coding, provider, findings }: CodingResult): Parti
 }
 
 /** Returns the members of the answer when no coding is valid: the status of the first one that should no longer be used. */
-export function shownWithoutGood(results: readonly CodingResult[]): Partial<ValidateCodeResult> {
+function shownWithoutGood(results: readonly CodingResult[]): Partial<ValidateCodeResult> {
   const all = results.flatMap(({ findings }) => (findings === undefined ? [] : [shownStatus(findings.status)]))
   return all.find(({ inactive, status }) => inactive === true || status !== undefined) ?? {}
 }

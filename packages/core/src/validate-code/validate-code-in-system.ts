@@ -9,10 +9,9 @@ import {
   preparedChoice,
   isOfVersion,
   systemNotes,
-  terminologyScope,
+  systemScope,
   versionFits,
   versionStep,
-  withGivenSystem,
   type CodeSystemProvider,
   type LanguageList,
   type SystemInUse,
@@ -30,7 +29,7 @@ import {
   type ValidateCodeInSystemInput,
 } from './input.js'
 import { issueOf, noteOf, memberPath, statusIssue, type ValidationIssue } from './issue.js'
-import { shownCoding, shownWithoutGood, type ValidateCodeResult } from './result.js'
+import { resultOf, type ValidateCodeResult } from './result.js'
 
 /**
  * Validates a code against its code system: whether it exists, and whether its version and display are right.
@@ -57,12 +56,7 @@ export function answerInSystem(ctx: OperationContext, input: LooseCodeSystemInpu
 async function validation(ctx: OperationContext, input: LooseCodeSystemInput, version: string | undefined): Promise<ValidateCodeResult> {
   checkInput(ctx, input, CODE_SYSTEM_INPUT)
   const value = givenValue(input)
-  const own = withGivenSystem(ctx, input.codeSystem)
-  const scope = await terminologyScope(own, {
-    supplements: input.useSupplement,
-    asked: input.useSupplement,
-    ...(input.rules !== undefined && { rules: input.rules }),
-  })
+  const scope = await systemScope(ctx, input)
   const check = { scope, input, languages: languagesFor(input) }
   const stated = statedSystem(input, version)
   const isOther = (coding: GivenCoding): boolean => stated !== undefined && !isOfSystem(coding, stated)
@@ -186,14 +180,5 @@ function madeNotes({ grammar }: CodeSystemProvider, { path }: GivenCoding, conce
 function answer(value: GivenValue, results: readonly CodingResult[]): ValidateCodeResult {
   const issues = results.flatMap((one) => one.issues)
   const isGood = results.some(({ state }) => state === 'in') && !issues.some(({ severity }) => severity === 'error')
-  const shown = value.kind === 'codeableConcept' ? results.find(({ state }) => state === 'in') : results[0]
-  const unknownSystems = isGood ? [] : [...new Set(results.flatMap(({ unknown }) => unknown))]
-  return {
-    result: isGood,
-    issues,
-    ...(shown === undefined ? shownWithoutGood(results) : shownCoding(shown)),
-    concept: value.concept,
-    unknownSystems,
-    causedByUnknown: true,
-  }
+  return resultOf(value, results, { result: isGood, issues, causedByUnknown: true })
 }

@@ -24,7 +24,7 @@ import {
   type ValidateCodeInput,
 } from './input.js'
 import { issueOf, memberPath, statusIssue, type ValidationIssue } from './issue.js'
-import { shownCoding, shownWithoutGood, type ValidateCodeResult } from './result.js'
+import { resultOf, type ValidateCodeResult } from './result.js'
 import { sameText } from './check-display.js'
 
 /**
@@ -69,7 +69,7 @@ async function validation(ctx: OperationContext, input: LooseValueSetInput): Pro
 }
 
 function answer(check: CodingCheck, results: readonly CodingResult[]): ValidateCodeResult {
-  const { kind, concept } = check.value
+  const { kind } = check.value
   const ok = (['in', 'unknown'] as const).find((state) => results.some((one) => one.state === state)) ?? 'out'
   const issues = distinct([
     ...results.flatMap((one) => one.issues),
@@ -77,11 +77,8 @@ function answer(check: CodingCheck, results: readonly CodingResult[]): ValidateC
     ...statusIssues(check, results),
   ])
   const result = ok === 'in' && !issues.some(({ severity }) => severity === 'error')
-  const shown = kind === 'codeableConcept' ? results.find(({ state }) => state === 'in') : results[0]
-  const unknownSystems = result ? [] : [...new Set(results.flatMap(({ unknown }) => unknown))]
-  const about = shown === undefined ? shownWithoutGood(results) : shownCoding(shown)
   const causedByUnknown = results.some(({ state, unknown }) => state !== 'out' && unknown.length > 0)
-  return { result, issues, ...about, concept, unknownSystems, causedByUnknown }
+  return resultOf(check.value, results, { result, issues, causedByUnknown })
 }
 
 function notInSet({ input, value, plan }: CodingCheck, result: CodingResult): readonly ValidationIssue[] {

@@ -1,4 +1,4 @@
-import { once, type DisplayOrder, keptLately, orderOver, type OrderedTexts } from 'fhir-ops/internal/terminology'
+import { once, type DisplayOrder, memoizeRecent, orderOver, type OrderedTexts } from 'fhir-ops/internal/terminology'
 import { idAt, type IdColumns } from './id-table.js'
 import type { SnomedHeader, SectionReader } from './section-reader.js'
 import { gatheredBitmap, firstWhere } from 'fhir-ops/internal/bits'
@@ -134,7 +134,7 @@ export function wordTable(reader: SectionReader, size: number): WordTable {
       const [from, to] = words.range(start)
       return Array.from({ length: to - from }, (_, i) => words.word(from + i))
     },
-    startingWith: keptLately(KEPT, (start) => {
+    startingWith: memoizeRecent(KEPT, (start) => {
       const [from, to] = words.range(start)
       return gatheredBitmap(postings().subarray(postingStart()[from], postingStart()[to]), size)
     }),

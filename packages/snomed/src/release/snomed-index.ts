@@ -1,7 +1,7 @@
 import type { SystemSections } from 'fhir-ops/storage'
 import { addBit, emptyBits, emptyBitmap, rangeBitmap, bitmapOf } from 'fhir-ops/internal/bits'
 import type { Bitmap } from 'fhir-ops/terminology'
-import { type DisplayOrder, keptLately, once } from 'fhir-ops/internal/terminology'
+import { type DisplayOrder, memoizeRecent, once } from 'fhir-ops/internal/terminology'
 import {
   type AttributeTable,
   holds,
@@ -112,7 +112,7 @@ function hierarchyReader(reader: SectionReader, size: number): HierarchyReader {
     children: (concept) => listOf(children(), concept),
     ancestors: (concept) => listOf(ancestors(), concept),
     isWithin: (concept, ancestor) => concept === ancestor || holds(ancestors(), concept, ancestor),
-    within: keptLately(KEPT_BRANCHES, (ancestor) => branch(size, children(), ancestor)),
+    within: memoizeRecent(KEPT_BRANCHES, (ancestor) => branch(size, children(), ancestor)),
   }
 }
 

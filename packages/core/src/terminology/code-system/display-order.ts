@@ -1,5 +1,5 @@
 import { firstWhere } from '../../bits/index.js'
-import { keptLately } from '../memo.js'
+import { memoizeRecent } from '../memo.js'
 import type { Work } from '../../work/index.js'
 import type { DisplayOrder, PlaceOrder } from '../../code-system/index.js'
 import { sortedPlaces, countingOrder, inOrder, release } from './sorting.js'
@@ -35,14 +35,14 @@ export interface OrderedTexts {
 
 /** Creates an order from its columns. */
 export function orderOver({ lengths, byDisplay, postings, words }: DisplayColumns, { withCode, ...texts }: OrderedTexts): DisplayOrder {
-  const display = keptLately(KEPT_TEXTS, texts.display)
+  const display = memoizeRecent(KEPT_TEXTS, texts.display)
   return {
     display,
     length: (concept) => lengths[concept] ?? 0,
     complete: !lengths.includes(0),
     withCode,
-    startingWith: (text) => stretch(byDisplay, (concept) => compare(display(concept).slice(0, text.length), text)),
-    places: keptLately(KEPT_ORDERS, (start) => placeOrder({ postings, lengths, words }, postings.range(start))),
+    startingWith: (text) => equalRange(byDisplay, (concept) => compare(display(concept).slice(0, text.length), text)),
+    places: memoizeRecent(KEPT_ORDERS, (start) => placeOrder({ postings, lengths, words }, postings.range(start))),
     firstPlaces(start) {
       const range = postings.range(start)
       return (concept) => firstPlace(words, range, concept)
@@ -53,8 +53,8 @@ export function orderOver({ lengths, byDisplay, postings, words }: DisplayColumn
 /** Creates a function that finds concepts by folded code. */
 export function* codeFinder(size: number, code: (concept: number) => string): Work<OrderedTexts['withCode']> {
   const byCode = yield* sortedPlaces(yield* collected(size, code))
-  const kept = keptLately(KEPT_TEXTS, code)
-  return (wanted) => stretch(byCode, (concept) => compare(kept(concept), wanted))
+  const kept = memoizeRecent(KEPT_TEXTS, code)
+  return (wanted) => equalRange(byCode, (concept) => compare(kept(concept), wanted))
 }
 
 /** Number of cached folded texts: binary searches for beginnings compare the same ones again and again (bench `terminology`). */
@@ -73,7 +73,7 @@ export function* collected(size: number, text: (concept: number) => string): Wor
 }
 
 /** Returns the range of concepts for which `order` returns 0, in an ascending list. */
-function stretch(sorted: Uint32Array, order: (concept: number) => number): Uint32Array {
+function equalRange(sorted: Uint32Array, order: (concept: number) => number): Uint32Array {
   const rest = sorted.subarray(firstWhere(sorted.length, (i) => order(sorted[i] ?? 0) >= 0))
   const isPast = (i: number): boolean => order(rest[i] ?? 0) > 0
   // Usually there is none.

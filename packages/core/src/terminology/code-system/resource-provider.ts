@@ -4,7 +4,7 @@ import { formatCanonical, type Definition } from '../../content/index.js'
 import { quoted } from '../../errors/index.js'
 import { objectsAt, stringAt, type JsonObject } from '../../json/index.js'
 import { IMPLICIT_RULES, unusableElement, wrongMember } from '../element-shape.js'
-import { cachedWork, longKind, type CachedKind, keptLately } from '../memo.js'
+import { cachedWork, longKind, type CachedKind, memoizeRecent } from '../memo.js'
 import type { Work } from '../../work/index.js'
 import { conceptIndex, declaredProperties, standardsStatusOf, statusReader, propertyCodes, propertyText } from './concept-index.js'
 import type { ConceptStatus, CodeSystemProvider, ConceptSource, Hierarchy, SystemHeader } from '../../code-system/index.js'
@@ -341,7 +341,7 @@ function hierarchyOf(up: readonly (readonly number[])[], down: readonly (readonl
     children,
     isWithin: (concept, ancestor) => inRange(concept, ancestor) || (many && reaches(concept, parents, (found) => inRange(found, ancestor))),
     within: many
-      ? keptLately(KEPT_BRANCHES, (ancestor) => reachable(ancestor, children, size))
+      ? memoizeRecent(KEPT_BRANCHES, (ancestor) => reachable(ancestor, children, size))
       : (ancestor) => rangeBitmap(ancestor, end(ancestor), size),
     above: (concept) => reachable(concept, parents, size),
   }

@@ -7,7 +7,7 @@ import { computedSystem } from './computed-system.js'
 import type { CodeSystemProvider, ConceptIndex, ConceptSource, SystemHeader } from '../../code-system/index.js'
 import { makeProvider, resourceProvider, refuseModified } from './resource-provider.js'
 import { importedReleases } from './imported-releases.js'
-import { cachedWork, type Pending, createMarks, keptLately, once, type Marks } from '../memo.js'
+import { cachedWork, type Pending, createMarks, memoizeRecent, once, type Marks } from '../memo.js'
 import { bitmapFrom, or, type Bitmap } from '../../bits/index.js'
 import { propertyTexts, searchedTexts, declaredProperties } from './concept-index.js'
 import { hasWord, wordsIn } from './text-index.js'
@@ -50,7 +50,7 @@ export async function systemFamily(ctx: OperationContext, url: string, options: 
   const used = options.supplements.map((versions) => versions.filter((definition) => supplementedUrl(definition) === url))
   const made = madeProviders(ctx, used)
   const newest = newestOf(systems)
-  const best = keptLately(MOST_PICKED, (version: string) => ({ definition: bestVersion(systems, version) }))
+  const best = memoizeRecent(MOST_PICKED, (version: string) => ({ definition: bestVersion(systems, version) }))
   const pick = (version: string | undefined): Definition | undefined => (version === undefined ? newest : best(version).definition)
   const versions = once(() => [...systems.flatMap((definition) => definition.version ?? []), ...stored.versions].toSorted(compareVersions))
   const supplement = found.find(isSupplement)

@@ -1,5 +1,5 @@
 import { fewBitmap, gatheredBitmap, members, type Bitmap } from '../../bits/index.js'
-import { keptLately } from '../memo.js'
+import { memoizeRecent } from '../memo.js'
 import { foldTerm, placeOfWord, wordsOf } from '../words.js'
 import type { FilterWord, DisplayOrder } from '../../code-system/index.js'
 import type { Work } from '../../work/index.js'
@@ -86,7 +86,7 @@ export function hasWord(texts: readonly string[], word: FilterWord): boolean {
 const KEPT = 256
 
 function wordFinder(size: number, { range, starts, concepts }: WordPostings): (start: string) => Bitmap {
-  return keptLately(KEPT, (start) => {
+  return memoizeRecent(KEPT, (start) => {
     const [from, to] = range(start)
     return gatheredBitmap(concepts.subarray(starts[from], starts[to]), size)
   })

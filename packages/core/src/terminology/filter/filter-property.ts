@@ -47,9 +47,14 @@ function inactivity(provider: CodeSystemProvider): FilterProperty {
   }
 }
 
-function* columnOfInactive(index: ConceptIndex): Work<ReadonlyMap<string, Bitmap>> {
+/** Returns the inactive concepts; an index that is built in steps is built first. */
+export function* inactiveConcepts(index: ConceptIndex): Work<Bitmap> {
   yield* index.buildInactive?.() ?? []
-  const inactive = index.inactive()
+  return index.inactive()
+}
+
+function* columnOfInactive(index: ConceptIndex): Work<ReadonlyMap<string, Bitmap>> {
+  const inactive = yield* inactiveConcepts(index)
   return new Map([
     ['true', inactive],
     ['false', andNot(index.all(), inactive)],
@@ -81,7 +86,7 @@ export function statedProperty(provider: CodeSystemProvider, asked: string): Fil
   return {
     texts: (concept) => propertyTexts(provider.sources(concept), name),
     ...(type !== undefined && { written: (value: string) => writtenValue(name, type, value) }),
-    ...(index !== undefined && { column: () => columnOf(index, name) }),
+    ...(index !== undefined && { column: () => conceptsByValue(index, name) }),
   }
 }
 
@@ -100,7 +105,8 @@ export function propertyIndexWork({ header, index }: CodeSystemProvider, name: s
   return isKnown || isConceptProperty(name) ? undefined : index?.buildValues?.(name)
 }
 
-function* columnOf(index: ConceptIndex, name: string): Work<ReadonlyMap<string, Bitmap>> {
+/** Returns the concepts by each value of a property; an index that is built in steps is built first. */
+export function* conceptsByValue(index: ConceptIndex, name: string): Work<ReadonlyMap<string, Bitmap>> {
   yield* index.buildValues?.(name) ?? []
   return index.values(name)
 }

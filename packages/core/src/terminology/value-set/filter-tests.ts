@@ -1,13 +1,13 @@
 import type { CodeSystemProvider, Filter } from '../../code-system/index.js'
-import { conceptsFor } from '../filter/operators.js'
 import type { Pace } from '../../context/index.js'
+import { isAboutContent, OperationError } from '../../errors/index.js'
 import { finished, type Work } from '../../work/index.js'
+import { chooseVersion } from '../code-system/system-family.js'
+import { conceptsFor } from '../filter/operators.js'
 import type { TerminologyScope } from '../scope.js'
+import type { VersionRules } from '../versions.js'
 import { everyPart, withImports, type CodeInQuestion, type PartPlan, type ValueSetPlan } from './plan.js'
 import { nameOf, type ListedCode, type ValueSetDefinition } from './value-set.js'
-import { isAboutContent, OperationError } from '../../errors/index.js'
-import { chooseVersion } from '../code-system/system-family.js'
-import type { VersionRules } from '../versions.js'
 
 /** Tests a concept with a filter of an include or exclude. @throws {OperationError} `not-supported` for an unknown filter. */
 export type FilterTest = (provider: CodeSystemProvider, filter: Filter, part: PartPlan, concept: number) => boolean

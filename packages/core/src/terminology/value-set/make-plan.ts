@@ -1,16 +1,16 @@
 import { canonicalOf, compareVersions, formatCanonical, type Definition } from '../../content/index.js'
 import type { OperationContext } from '../../context/index.js'
 import { OperationError, quoted } from '../../errors/index.js'
-import { objectAt } from '../../json/index.js'
+import { objectAt, objectsAt, type JsonObject } from '../../json/index.js'
 import { preparedChoice, type SystemFamily } from '../code-system/system-family.js'
 import type { Filter } from '../../code-system/index.js'
 import type { PlannedFilter } from '../filter/concept-set.js'
 import { escaped, refusal } from '../messages.js'
-import { demandedSupplements } from '../request-input.js'
-import { supplementStep, terminologyScope, type ScopeOptions, type TerminologyScope } from '../scope.js'
+import { codeSystemsLayer, supplementStep, terminologyScope, type ScopeOptions, type TerminologyScope } from '../scope.js'
 import { NO_VERSION, versionFits } from '../versions.js'
 import {
   definedValueSet,
+  demandedSupplements,
   expansionParameterText,
   isPage,
   nameOf,
@@ -20,7 +20,7 @@ import {
 } from './value-set.js'
 import { containedValueSet, findValueSet } from './find-value-set.js'
 import { unusableElement } from '../element-shape.js'
-import { completePlan, withImports, type PartPlan, type ValueSetPlan } from './plan.js'
+import { completePlan, everyPart, missingImports, withImports, type PartPlan, type ValueSetPlan } from './plan.js'
 
 /**
  * Resolves everything that a value set refers to. A value set that is imported on several paths is resolved once.
@@ -269,4 +269,49 @@ function refuseInvalidPart({ system, concepts, filters, imports }: PartDefinitio
 
 function invalid(valueSet: ValueSetDefinition, problem: string, path: string): OperationError {
   return new OperationError('definition-invalid', `The value set ${quoted(nameOf(valueSet))} ${problem}.`, { expression: [path] })
+}
+
+/**
+ * Creates a plan from the expansion in a ValueSet resource, if code systems or value sets that it needs are unknown: the entries of the expansion then
+ * define the codes of the unknown systems. `undefined` where nothing is missing, or where there is no complete expansion.
+ */
+export async function planOfExpansion({ scope, plan }: PlanInScope, options: ScopeOptions): Promise<PlanInScope | undefined> {
+  const { resource } = plan.valueSet
+  if (!isLacking(plan) || !isWhole(objectAt(resource, 'expansion'))) return undefined
+  const { compose: _, ...carrying } = resource
+  const valueSet = readValueSet(carrying)
+  const { includes } = await makePlan(scope, valueSet)
+  const layer = codeSystemsLayer(includes.filter(lacksSystem).map(({ definition }) => systemOf(definition)))
+  const own = await terminologyScope({ ...scope.ctx, content: scope.ctx.content.with(layer) }, options)
+  return { scope: own, plan: await makePlan(own, valueSet) }
+}
+
+function isLacking(plan: ValueSetPlan): boolean {
+  if (missingImports(plan).length > 0) return true
+  return withImports(plan).some((one) => everyPart(one).some(lacksSystem))
+}
+
+function lacksSystem({ family, definition: { version } }: PartPlan): boolean {
+  return family !== undefined && (version === undefined ? family.unknown : !family.has(version))
+}
+
+/** Extensions of incomplete expansions. */
+const OPEN: ReadonlySet<unknown> = new Set(
+  ['unclosed', 'toocostly'].map((name) => `http://hl7.org/fhir/StructureDefinition/valueset-${name}`),
+)
+
+function isWhole(expansion: JsonObject | undefined): boolean {
+  return expansion !== undefined && !isPage(expansion) && !objectsAt(expansion, 'extension').some(({ url }) => OPEN.has(url))
+}
+
+/** Creates a fragment of a code system from the entries of an expansion. */
+function systemOf({ system, version, concepts = [] }: PartDefinition): JsonObject {
+  const concept = concepts.map(({ concept: listed }) => ({
+    ...listed,
+    property: [
+      { code: 'inactive', valueBoolean: listed.inactive === true },
+      { code: 'notSelectable', valueBoolean: listed.abstract === true },
+    ],
+  }))
+  return { resourceType: 'CodeSystem', url: system, version, status: 'active', content: 'fragment', concept }
 }

@@ -5,6 +5,7 @@ import type { CodeSystemProvider, ConceptSet } from '../../code-system/index.js'
 import { chooseVersion, type SystemChoice } from '../code-system/system-family.js'
 import { explainListedPart, explainListing } from '../explain/value-set-steps.js'
 import { listable } from '../filter/concept-set.js'
+import { conceptsByValue, inactiveConcepts } from '../filter/filter-property.js'
 import { conceptsFor } from '../filter/operators.js'
 import type { Pace } from '../../context/index.js'
 import { refusal } from '../messages.js'
@@ -62,9 +63,7 @@ function* evaluated(evaluation: Evaluation, plan: ValueSetPlan): Work<Outcome> {
 
 /** Removes inactive codes from a segment. */
 export function* activeCodes(segment: Segment): Work<Segment> {
-  const index = listable(segment.provider)
-  yield* index.buildInactive?.() ?? []
-  return withCodes(segment, andNot(segment.codes, index.inactive()))
+  return withCodes(segment, andNot(segment.codes, yield* inactiveConcepts(listable(segment.provider))))
 }
 
 /** Removes abstract codes from a segment. The status of a concept is what the code system states, not a supplement, whatever the index finds. */
@@ -74,9 +73,7 @@ export async function selectableCodes(pace: Pace, segment: Segment): Promise<Seg
   const names = [...header.properties].flatMap(([code, uri]) => (uri === NOT_SELECTABLE ? [code] : []))
   let { codes } = segment
   for (const name of new Set([...names, 'notSelectable'])) {
-    const build = index.buildValues?.(name)
-    if (build !== undefined) await pace.run(build)
-    const stated = index.values(name).get('true')
+    const stated = (await pace.run(conceptsByValue(index, name))).get('true')
     if (stated !== undefined) codes = andNot(codes, await abstractCodes(pace, segment.provider, and(codes, stated)))
   }
   return withCodes(segment, codes)
@@ -102,8 +99,8 @@ function* union(evaluation: Evaluation, plan: ValueSetPlan): Work<Outcome> {
   for (const part of plan.includes) {
     for (const segment of yield* segmentsOf(evaluation, part)) {
       yield
-      const exact = yield* covered.rest(segment, 'same')
-      const rest = plan.versionsMatch === true ? yield* covered.rest(segment, 'any') : exact
+      const exact = covered.rest(segment)
+      const rest = plan.versionsMatch === true ? yield* covered.restOfAnyVersion(segment) : exact
       merged ||= rest.codes.count() < exact.codes.count()
       if (!adds(rest, all)) continue
       all.push(withCodes(rest, compacted(rest.codes)))
@@ -135,8 +132,8 @@ function* excluded(evaluation: Evaluation, plan: ValueSetPlan, included: Outcome
   let { merged } = included
   for (const segment of included.segments) {
     yield
-    const exact = yield* covered.any.rest(yield* covered.same.rest(segment, 'same'), 'same')
-    const rest = yield* covered.any.rest(exact, 'any')
+    const exact = covered.any.rest(covered.same.rest(segment))
+    const rest = yield* covered.any.restOfAnyVersion(exact)
     merged ||= rest.codes.count() < exact.codes.count()
     left.push(rest)
   }

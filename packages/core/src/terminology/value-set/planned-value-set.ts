@@ -1,21 +1,16 @@
-import { type Kept, canonicalOf, formatCanonical } from '../../content/index.js'
+import { canonicalOf, type Kept } from '../../content/index.js'
 import type { OperationContext } from '../../context/index.js'
 import { sharedWork, type Work } from '../../work/index.js'
-import type { CodeSystemProvider, ConceptSet, Filter, StandInValueSet, SystemHeader } from '../../code-system/index.js'
-import { createMarks, type Marks } from '../memo.js'
-import { scopeOver, type SystemInUse, type TerminologyScope } from '../scope.js'
-import { hasRules, type VersionRules, NO_RULES } from '../versions.js'
 import { chooseVersion, preparedChoice } from '../code-system/system-family.js'
-import { conceptsFor } from '../filter/operators.js'
-import { planWithSupplements } from './make-plan.js'
+import { createMarks, type Marks } from '../memo.js'
+import { scopeOver, withContainedSystems, type SystemInUse, type TerminologyScope } from '../scope.js'
+import { hasRules, type VersionRules } from '../versions.js'
+import type { DecidingInclude, decidingInclude } from './deciding-include.js'
+import { namedValueSet, type LooseValueSetName } from './find-value-set.js'
+import { planOfExpansion, planWithSupplements } from './make-plan.js'
 import type { Members } from './members.js'
-import { namedValueSet, type LooseValueSetName, planOfExpansion, withContainedSystems } from './named-value-set.js'
-import { missingImports, withImports, type ValueSetPlan, completePlan, type PartPlan } from './plan.js'
-import { standIns } from './segment.js'
-import { listedConcept } from './filter-tests.js'
-import { nameOf, type ListedCode, type ValueSetDefinition } from './value-set.js'
-import { stringAt, type JsonObject } from '../../json/index.js'
-import { standardsStatusOf } from '../code-system/concept-index.js'
+import { completePlan, missingImports, type PartPlan, type ValueSetPlan } from './plan.js'
+import { usedDefinitions, type UsedDefinitions } from './used-definitions.js'
 
 /** The value set that a request names, and the rules for it. */
 export interface ValueSetQuestion extends LooseValueSetName {
@@ -60,7 +55,7 @@ export async function plannedValueSet(
   const known = usable(kept?.get(name))
   if (known !== undefined) return { ...planned(scopeOver(ctx, { kept }), known), deciding: known.deciding }
   const valueSet = await namedValueSet(ctx, question)
-  const own = withContainedSystems(ctx, valueSet)
+  const own = withContainedSystems(ctx, valueSet.resource)
   const options = { supplements: question.useSupplement, asked: question.useSupplement, rules: question.rules }
   const stated = await planWithSupplements(own ?? ctx, valueSet, own === undefined ? { ...options, kept } : options)
   const { supplements } = stated
@@ -188,166 +183,4 @@ async function withoutSystems(scope: TerminologyScope, plan: ValueSetPlan, exclu
 function versionsNamed(canonicals: readonly string[]): ReadonlyMap<string, ReadonlySet<string | undefined>> {
   const groups = Map.groupBy(canonicals.map(canonicalOf), ({ url }) => url)
   return new Map(Array.from(groups, ([url, group]) => [url, new Set(group.map(({ version }) => version))]))
-}
-
-/** The definitions that the codes of a value set come from, as canonicals, each once. */
-export interface UsedDefinitions {
-  readonly systems: readonly string[]
-  /** Imported value sets. */
-  readonly valueSets: readonly string[]
-  readonly supplements: readonly string[]
-  /** Code systems that are only known as fragments. */
-  readonly fragments: readonly string[]
-  /** Notes on definitions that are drafts, experimental, deprecated, withdrawn or retired. */
-  readonly notes: readonly StatusNote[]
-}
-
-/** Collects the definitions that the members of a value set come from. */
-function usedDefinitions(plan: ValueSetPlan, { systems, segments }: Members): UsedDefinitions {
-  const providers = systems.flatMap(({ provider }) => provider ?? [])
-  const imported = withImports(plan).filter((other) => other !== plan && !other.contained)
-  const canonicalsOf = (found: typeof providers): readonly string[] => [
-    ...new Set(found.map(({ header }) => formatCanonical(header.url, header.version))),
-  ]
-  return {
-    systems: canonicalsOf(providers),
-    valueSets: [...new Set(imported.flatMap(({ valueSet }) => valueSet.canonical ?? []))],
-    supplements: [...new Set(providers.flatMap(({ supplements }) => supplements))],
-    fragments: canonicalsOf(providers.filter(({ header }) => !header.complete)),
-    notes: [...statusNotes(plan, providers), ...standInNotes(plan.valueSet, standIns(segments))],
-  }
-}
-
-/** The only include that decides about the codes of a code system, with its version and filters resolved. */
-export interface DecidingInclude {
-  readonly provider: CodeSystemProvider
-  /** Returns the entry of a concept in the include's list of codes. */
-  readonly listed: (concept: number) => ListedCode | undefined
-  /**
-   * Returns whether list and filters accept the concept; also false where the decision takes long.
-   *
-   * @throws {OperationError} `not-supported` for an unknown filter.
-   */
-  readonly takes: (concept: number) => boolean
-}
-
-/**
- * Returns the only include that decides about the codes of a system, for requests without version rules; `undefined` where excludes,
- * imports or several includes matter, an import is unknown, or there is a status note, such as on a draft in use.
- */
-export function decidingInclude(plan: ValueSetPlan, system: string): DecidingInclude | undefined {
-  const [part, ...others] = plan.includes.filter(({ family }) => family === undefined || family.url === system)
-  if (part?.family === undefined || others.length > 0 || part.imports.length > 0 || plan.excludes.length > 0) return undefined
-  if (missingImports(plan).length > 0) return undefined
-  const { provider } = chooseVersion(part.family, { include: part.definition.version, rules: NO_RULES })
-  return provider === undefined || statusNotes(plan, [provider]).length > 0 ? undefined : includeOf(part, provider)
-}
-
-function includeOf(part: PartPlan, provider: CodeSystemProvider): DecidingInclude {
-  const sets = new Map<Filter, ConceptSet>()
-  const holds = (filter: Filter, concept: number): boolean => {
-    const set = sets.get(filter) ?? atOnce(conceptsFor(provider, filter, nameOf(part.valueSet)))
-    if (set === undefined) return false
-    sets.set(filter, set)
-    return set.asked === undefined ? set.has(concept) : atOnce(set.asked(concept)) === true
-  }
-  const isListing = part.definition.concepts !== undefined
-  const listed = (concept: number): ListedCode | undefined => (isListing ? listedConcept(provider, part, concept) : undefined)
-  return {
-    provider,
-    listed,
-    takes: (concept) =>
-      provider.grammar?.isMade(concept) !== true &&
-      (!isListing || listed(concept) !== undefined) &&
-      part.filters.every((filter) => holds(filter, concept)),
-  }
-}
-
-/** Returns the result of work that ends with its first step; `undefined` for longer work. */
-function atOnce<T>(work: Work<T>): T | undefined {
-  const step = work.next()
-  return step.done === true ? step.value : undefined
-}
-
-/** A note on a code system or value set whose use should be reconsidered. */
-export interface StatusNote {
-  readonly type: 'CodeSystem' | 'ValueSet'
-  /** `url|version`. */
-  readonly canonical: string
-  readonly status: 'draft' | 'experimental' | 'deprecated' | 'withdrawn' | 'retired'
-}
-
-/** The status of a definition. */
-interface Stated {
-  readonly status: string
-  readonly experimental: boolean
-  readonly standardsStatus?: string | undefined
-}
-
-/**
- * Returns the notes on a value set and on the code systems and value sets that it uses, each once. A draft may use drafts, and an experimental
- * definition other experimental ones.
- *
- * @param counts Whether the status of an imported value set is to be noted.
- */
-export function statusNotes(
-  plan: ValueSetPlan,
-  providers: readonly CodeSystemProvider[],
-  counts: (other: ValueSetPlan, status: StatusNote['status']) => boolean = () => true,
-): readonly StatusNote[] {
-  const notes = withImports(plan).flatMap(({ valueSet, includes, excludes, imported }) => {
-    const urls = new Set([...includes, ...excludes].flatMap(({ family }) => family?.url ?? []))
-    const systems = providers.filter(({ header }) => urls.has(header.url))
-    return [
-      ...systems.flatMap(({ header }) => systemNote(header, valueSet)),
-      ...[...imported].flatMap((other) => valueSetNote(other.valueSet, valueSet).filter(({ status }) => counts(other, status))),
-    ]
-  })
-  const all = [...valueSetNote(plan.valueSet, plan.valueSet), ...notes]
-  return [...new Map(all.map((one) => [`${one.status} ${one.type} ${one.canonical}`, one])).values()]
-}
-
-/** Returns the notes on value sets that represent systems whose codes cannot be listed. */
-export function standInNotes(user: ValueSetDefinition, standIns: readonly StandInValueSet[]): readonly StatusNote[] {
-  return standIns.flatMap((standIn) => valueSetNote(standIn, user))
-}
-
-/** Returns the notes on a code system. @param user Status of the definition that uses it. */
-export function systemNotes(provider: CodeSystemProvider, user: Stated): readonly StatusNote[] {
-  return noteOf(provider.header, user).map((status) => systemStatusNote(provider.header, status))
-}
-
-function systemNote(header: SystemHeader, user: ValueSetDefinition): readonly StatusNote[] {
-  return noteOf(header, statedBy(user.resource)).map((status) => systemStatusNote(header, status))
-}
-
-function systemStatusNote(header: SystemHeader, status: StatusNote['status']): StatusNote {
-  return { type: 'CodeSystem', canonical: formatCanonical(header.url, header.version), status }
-}
-
-function valueSetNote(valueSet: StandInValueSet, user: ValueSetDefinition): readonly StatusNote[] {
-  return noteOf(statedBy(valueSet.resource), statedBy(user.resource)).map((status) => ({
-    type: 'ValueSet',
-    canonical: nameOf(valueSet),
-    status,
-  }))
-}
-
-function noteOf(used: Stated, user: Stated): readonly StatusNote['status'][] {
-  if (used.standardsStatus === 'deprecated' || used.standardsStatus === 'withdrawn') return [used.standardsStatus]
-  if (used.status === 'retired') return ['retired']
-  if (used.experimental && !user.experimental) return ['experimental']
-  return isDraft(used) && !isDraft(user) ? ['draft'] : []
-}
-
-function isDraft({ status, standardsStatus }: Stated): boolean {
-  return status === 'draft' || standardsStatus === 'draft'
-}
-
-function statedBy(resource: JsonObject): Stated {
-  return {
-    status: stringAt(resource, 'status') ?? 'unknown',
-    experimental: resource['experimental'] === true,
-    standardsStatus: standardsStatusOf(resource),
-  }
 }

@@ -88,14 +88,13 @@ function* joinedRun(run: readonly [Segment, ...Segment[]]): Work<Segment> {
 /** The codes of any number of segments. The cost of a further segment depends only on its own codes. */
 export interface Coverage {
   add(segment: Segment): Work<void>
-  /** Returns the codes of a segment that are not covered, by codes of the same version or equal codes of any version. */
-  rest(segment: Segment, versions: Versions): Work<Segment>
+  /** Returns the codes of a segment that are not covered in the same version of the code system. */
+  rest(segment: Segment): Segment
+  /** Returns the codes of a segment that are not covered in any version, where equal codes are the same. */
+  restOfAnyVersion(segment: Segment): Work<Segment>
   /** Returns the covered codes of a segment, whatever the version; `undefined` when nothing of its code system is covered. */
   common(segment: Segment): Work<Segment | undefined>
 }
-
-/** Which codes are compared: those of the same version of a code system, or of every version. */
-export type Versions = 'same' | 'any'
 
 /** Creates an empty coverage. */
 export function createCoverage(): Coverage {
@@ -111,10 +110,12 @@ export function createCoverage(): Coverage {
       addTo(coveredOf(versions, segment.provider).own, segment.codes)
       for (const one of versions) if (one.any !== undefined) yield* addTranslated(one.any, one.provider, segment)
     },
-    *rest(segment, which) {
-      const covered = coveredOf(versionsOf(segment.provider), segment.provider)
-      const { bitmap } = which === 'same' ? covered.own : yield* everyVersion(covered, versionsOf(segment.provider))
-      return bitmap.limit === 0 ? segment : withCodes(segment, andNot(segment.codes, bitmap))
+    rest(segment) {
+      return without(segment, coveredOf(versionsOf(segment.provider), segment.provider).own)
+    },
+    *restOfAnyVersion(segment) {
+      const versions = versionsOf(segment.provider)
+      return without(segment, yield* everyVersion(coveredOf(versions, segment.provider), versions))
     },
     *common(segment) {
       const versions = systems.get(segment.provider.header.url)
@@ -123,6 +124,10 @@ export function createCoverage(): Coverage {
       return withCodes(segment, and(segment.codes, codes.bitmap))
     },
   }
+}
+
+function without(segment: Segment, { bitmap }: GrowingSet): Segment {
+  return bitmap.limit === 0 ? segment : withCodes(segment, andNot(segment.codes, bitmap))
 }
 
 /** Creates a coverage of segments. */

@@ -236,6 +236,15 @@ function textOf(extension: JsonObject | undefined): string | undefined {
   return typeof value === 'string' || typeof value === 'boolean' ? String(value) : undefined
 }
 
+const SUPPLEMENT = 'http://hl7.org/fhir/StructureDefinition/valueset-supplement'
+
+/** Returns the canonicals of the supplements that a value set requires. */
+export function demandedSupplements(valueSet: JsonObject): readonly string[] {
+  return objectsAt(valueSet, 'extension')
+    .filter((extension) => stringAt(extension, 'url') === SUPPLEMENT)
+    .flatMap((extension) => stringAt(extension, 'valueCanonical') ?? stringAt(extension, 'valueUri') ?? [])
+}
+
 const BYTES_PER_CODE = 200
 
 /** Returns the content definition of a ValueSet, read once per stored version. */
