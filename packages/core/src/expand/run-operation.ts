@@ -1,44 +1,31 @@
-import { createPace, forRequest, type Limits, type OperationContext } from '../context/index.js'
+import { createPace, type Limits, type OperationContext } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import type { JsonObject } from '../json/index.js'
 import type { OperationRequest, OperationResponse, WrittenResponse } from '../operation/index.js'
 import { parameterReader, type ParameterReader } from '../parameters/index.js'
-import { ignoreUnknown, readLanguages, readTxResources, readValueSetName, readVersionRules } from '../terminology/index.js'
+import { readLanguages, readTerminologyCall, readValueSetName, readVersionRules } from '../terminology/index.js'
 import { expand, expandToText, openExpansion } from './expand.js'
 import type { ExpandInput } from './input.js'
 import { toContains, valueSetWith, writingValueSet } from './result.js'
 
 /** Runs `$expand`. @throws {OperationError} as `readExpandInput` and `expand`. */
 export async function runExpand(base: OperationContext, request: OperationRequest): Promise<OperationResponse> {
-  const { ctx, input } = await readCall(base, request)
+  const { ctx, input } = await readTerminologyCall(base, request, readExpandInput, readLimits)
   const writing = writingValueSet(await expand(ctx, input))
   return { status: 200, resource: { ...(await createPace(ctx).run(writing)) } }
 }
 
 /** As `runExpand`, but returns JSON text. @throws {OperationError} as `runExpand`. */
 export async function writeExpand(base: OperationContext, request: OperationRequest): Promise<WrittenResponse> {
-  const { ctx, input } = await readCall(base, request)
+  const { ctx, input } = await readTerminologyCall(base, request, readExpandInput, readLimits)
   return { status: 200, text: await expandToText(ctx, input) }
 }
 
 /** As `runExpand`, but streams the result line by line. @throws {OperationError} as `runExpand`; `parameter-unsupported` for `_explain`. */
 export async function streamExpand(base: OperationContext, request: OperationRequest): Promise<AsyncIterable<JsonObject>> {
   parameterReader(request.parameters).refuse('_explain')
-  const { ctx, input } = await readCall(base, request)
+  const { ctx, input } = await readTerminologyCall(base, request, readExpandInput, readLimits)
   return lines(ctx, input)
-}
-
-interface ExpandCall {
-  readonly ctx: OperationContext
-  readonly input: ExpandInput
-}
-
-async function readCall(base: OperationContext, request: OperationRequest): Promise<ExpandCall> {
-  const reader = parameterReader(request.parameters)
-  const ctx = forRequest(base, { resources: readTxResources(reader), limits: readLimits(base, reader) })
-  const input = await readExpandInput(ctx, request, reader)
-  ignoreUnknown(request, reader)
-  return { ctx, input }
 }
 
 /** The parameter `limit` of the terminology ecosystem can only lower `maxExpansion`. */

@@ -5,6 +5,7 @@ import { checkInput } from '../input/index.js'
 import {
   activeCodes,
   codesText,
+  conceptsOf,
   filterWords,
   languagesFor,
   languageStep,
@@ -21,7 +22,7 @@ import {
 } from '../terminology/index.js'
 import { designationFilter, type EntryStyle } from './entry.js'
 import { EXPAND_INPUT, type ExpandInput } from './input.js'
-import { matching, nearlyMatching } from './text-filter.js'
+import { firstMatches, matching, nearlyMatching, type Match } from './text-filter.js'
 
 /** The codes that a request selects from a value set. */
 export interface Selection {
@@ -108,6 +109,31 @@ function entryStyle(input: ExpandInput, plan: ValueSetPlan, languages: EntryStyl
 /** Returns the code systems of which the value set names more than one version; an include without version counts as one. */
 function versionedSystems({ systems }: ValueSetPlan): ReadonlySet<string> {
   return new Set(Array.from(systems).flatMap(([url, { versions }]) => (versions.size > 1 ? [url] : [])))
+}
+
+/** Returns the maximum number of codes to return. */
+export function mostOf({ count }: ExpandInput): number {
+  return count ?? Number.POSITIVE_INFINITY
+}
+
+/** Returns the matches from `offset` on. They can be iterated several times. */
+export async function wantedMatches({ scope, segments, input, style, filtered }: Selection): Promise<Iterable<Match>> {
+  const skip = input.offset ?? 0
+  if (!filtered) return { [Symbol.iterator]: () => matchesOf(segments, skip) }
+  return firstMatches(scope, segments, { languages: style.languages, skip, end: skip + mostOf(input) })
+}
+
+function* matchesOf(segments: readonly Segment[], skip: number): Generator<Match> {
+  let left = skip
+  for (const segment of segments) {
+    const count = segment.codes.count()
+    if (left >= count) {
+      left -= count
+      continue
+    }
+    for (const concept of conceptsOf(segment, left)) yield { segment, concept }
+    left = 0
+  }
 }
 
 /** How the request selected codes of the value set, for the explanation. */
