@@ -24,7 +24,7 @@ import { historyUpstream, versionUpstream } from './history.js'
 import { HTTP_OPTIONS, settingsOf, type HttpSettings, type HttpStorageOptions } from './options.js'
 import { countUpstream, searchUpstream, type Reach } from './search.js'
 
-const CAPABILITIES: Omit<Capabilities, 'atomic'> = { counts: true, preconditions: true, sorts: true }
+const CAPABILITIES: Omit<Capabilities, 'atomic'> = { counts: true, preconditions: true, sorts: true, repeats: true }
 
 const SHAPE: InputShape = inputShape<HttpStorageOptions>(HTTP_OPTIONS)
 

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import type { SearchQuery, Storage } from 'fhir-ops/storage'
+import { allMatches, type SearchQuery, type Storage } from 'fhir-ops/storage'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { TLS_FAULTS } from '../../../test/tls-faults.js'
 import { bytes, json, startScriptedServer, type Behaviour, type ScriptedServer } from '../test/scripted-server.js'
@@ -343,6 +343,21 @@ describe('an upstream that', () => {
     expect(server.requests.length).toBe(10)
   })
 
+  it('finds a resource again on a later page fails what reads all pages, because others may be on none', async () => {
+    const pages: readonly Behaviour[] = [
+      linking('Patient?page=2'),
+      linking('Patient?page=3', 'b'),
+      json(searchset({ entry: [{ resource: PATIENT }] })),
+    ]
+    server.behave = (request, response) => pages[Number(/page=(\d)/.exec(request.url ?? '')?.[1] ?? 1) - 1]?.(request, response)
+    const found: string[] = []
+    const all = async (): Promise<void> => {
+      for await (const { id } of allMatches(storage(), QUERY)) found.push(id)
+    }
+    await expect(all()).rejects.toMatchObject({ code: UNAVAILABLE, message: expect.stringContaining('on two pages') })
+    expect(found).toEqual(['a', 'b'])
+  })
+
   it('links from a page to itself is left at once', async () => {
     server.behave = linking('Patient?page=2')
     const paging = storage()
@@ -502,6 +517,6 @@ function endless(_: unknown, response: Parameters<Behaviour>[1]): void {
   more()
 }
 
-function linking(url: string): Behaviour {
-  return json(searchset({ entry: [{ resource: PATIENT }], link: [SELF, { relation: 'next', url }] }))
+function linking(url: string, id = 'a'): Behaviour {
+  return json(searchset({ entry: [{ resource: { ...PATIENT, id } }], link: [SELF, { relation: 'next', url }] }))
 }

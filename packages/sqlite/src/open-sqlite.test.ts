@@ -6,7 +6,7 @@ import type { Condition } from 'fhir-ops/storage'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { basic, byCode } from '../../core/test/basics.js'
 import { temporaryFolder, type TemporaryFolder } from '../test/temporary-folder.js'
-import { backupSqlite, checkSqlite, openSqlite, type SqliteFile } from './index.js'
+import { backupSqlite, checkSqlite, openSqlite, openSqliteToFill, type SqliteFile } from './index.js'
 
 /** Reads and searches, then closes. */
 async function reading({ storage, close }: SqliteFile): Promise<void> {
@@ -295,6 +295,16 @@ describe('a database file', () => {
         expect(await readFile(other, 'utf8')).toBe(text)
         expect(checkSqlite(other)).toHaveLength(1)
       }
+    })
+
+    it('or in a folder that does not exist is named to the program in the cause, and not in the message, which callers over HTTP get', async () => {
+      const letter = folder.file('letter.txt')
+      await writeFile(letter, 'Dear Sir or Madam, '.repeat(400))
+      for (const name of [letter, folder.file('none/data.db')])
+        for (const open of [openSqlite, openSqliteToFill]) {
+          const error: unknown = await open(name).catch((reason: unknown) => reason)
+          expect(error).toMatchObject({ cause: { message: `${name} was not opened.` }, message: expect.not.stringContaining(name) })
+        }
     })
 
     it('that is cut short is refused and stays as it is', async () => {

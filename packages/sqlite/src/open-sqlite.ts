@@ -44,12 +44,13 @@ export interface SqliteFile {
  * commit. Other processes may use the file at the same time and see each other's writes immediately.
  *
  * @throws {OperationError} `storage-damaged` if the file is damaged, not a database, or of another application; it is not changed. `storage-unavailable`
- *   if it cannot be opened, or if the process may not start threads (`node --permission`).
+ *   if it cannot be opened, or if the process may not start threads (`node --permission`). The `cause` names the file.
  * @throws {TypeError} for anything but a file path, and for an option that is unknown or of another type.
  */
 export async function openSqlite(file: string, options: OpenSqliteOptions = {}): Promise<SqliteFile> {
   const task = fileOptions(file, options)
-  return openFile(fileExecutor(preparedFile(task), task, options), options)
+  const points = opened(file, () => preparedFile(task))
+  return openFile(fileExecutor(points, task, options), options)
 }
 
 /** Page cache for a first load, in KiB: large enough for the pages that a batch changes, so that no page is written twice. */
@@ -64,9 +65,20 @@ const FILLING_CACHE_KIB = 65_536
  */
 export async function openSqliteToFill(file: string, options: OpenSqliteOptions = {}): Promise<SqliteFile> {
   const task = { ...fileOptions(file, options), writerCacheKib: FILLING_CACHE_KIB }
-  const withoutIndexes = preparedWithoutIndexes(task)
-  const executor = fileExecutor(withoutIndexes ?? preparedFile(task), task, options)
+  const withoutIndexes = opened(file, () => preparedWithoutIndexes(task))
+  const executor = fileExecutor(withoutIndexes ?? opened(file, () => preparedFile(task)), task, options)
   return openFile(withoutIndexes === undefined ? executor : indexedByClose(executor), options)
+}
+
+/** Opens a file, and names it in the cause of an error. Messages do not, because they also reach callers over HTTP. */
+function opened<T>(file: string, open: () => T): T {
+  try {
+    return open()
+  } catch (error) {
+    if (!(error instanceof OperationError)) throw error
+    const { code, message, cause } = error
+    throw new OperationError(code, message, { cause: new Error(`${file} was not opened.`, { cause }) })
+  }
 }
 
 const SHAPE: InputShape = inputShape<OpenSqliteOptions>({

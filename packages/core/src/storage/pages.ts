@@ -133,18 +133,35 @@ export function cursorParts(cursor: string): readonly unknown[] {
   }
 }
 
+/** A storage that is searched. */
+type Searched = Pick<Storage, 'search'> & Partial<Pick<Storage, 'capabilities'>>
+
 /**
  * Iterates over the matches of a query. Pages are read as the caller proceeds.
  *
- * @yields Every match in the order of the query.
+ * @yields Every match once, in the order of the query.
+ * @throws {OperationError} `storage-unavailable` when a storage that `repeats` finds a resource on two pages, because then others may be on none.
  */
-export async function* allMatches(storage: Pick<Storage, 'search'>, query: SearchQuery): AsyncGenerator<StoredResource, void, undefined> {
+export async function* allMatches(storage: Searched, query: SearchQuery): AsyncGenerator<StoredResource, void, undefined> {
+  const check = storage.capabilities?.repeats === true ? repetitionCheck() : undefined
   let next: string | undefined = query.after
   do {
     const page = await storage.search({ ...query, ...(next !== undefined && { after: next }) })
+    check?.(page.items)
     yield* page.items
     next = page.next
   } while (next !== undefined)
+}
+
+function repetitionCheck(): (items: readonly StoredResource[]) => void {
+  const found = new Set<string>()
+  return (items) => {
+    for (const { id } of items) {
+      if (found.has(id))
+        throw new OperationError('storage-unavailable', 'The storage found a resource on two pages, so others may be missing.')
+      found.add(id)
+    }
+  }
 }
 
 /** Bytes of text after which a page of a scan ends, unless the query sets a limit. */
@@ -166,7 +183,7 @@ export function scanItemTooLong({ type, id }: Pick<StoredResource, 'type' | 'id'
  * @throws {OperationError} `too-costly` when the resources that refer to one match are longer than 64 MB.
  */
 export async function* scanResources(
-  storage: Pick<Storage, 'search' | 'scan'>,
+  storage: Searched & Pick<Storage, 'scan'>,
   query: ScanQuery,
 ): AsyncGenerator<ScanItem, void, undefined> {
   for await (const page of scanPages(storage, query)) yield* page
@@ -179,7 +196,7 @@ export async function* scanResources(
  * @throws {OperationError} as `scanResources`.
  */
 export async function* scanPages(
-  storage: Pick<Storage, 'search' | 'scan'>,
+  storage: Searched & Pick<Storage, 'scan'>,
   query: ScanQuery,
 ): AsyncGenerator<readonly ScanItem[], void, undefined> {
   if (storage.scan === undefined) {
@@ -216,7 +233,7 @@ function byAddress(one: StoredResource, other: StoredResource): number {
   return compareIds(one.type, other.type) || compareIds(one.id, other.id)
 }
 
-async function* searched(storage: Pick<Storage, 'search'>, { referring = [], ...query }: ScanQuery): AsyncGenerator<ScanItem> {
+async function* searched(storage: Searched, { referring = [], ...query }: ScanQuery): AsyncGenerator<ScanItem> {
   for await (const stored of allMatches(storage, query)) {
     const found = new Map<string, StoredResource>()
     for await (const match of searchedReferring(storage, referring, stored)) found.set(`${match.type}/${match.id}`, match)
@@ -225,7 +242,7 @@ async function* searched(storage: Pick<Storage, 'search'>, { referring = [], ...
 }
 
 async function* searchedReferring(
-  storage: Pick<Storage, 'search'>,
+  storage: Searched,
   referring: readonly Referring[],
   to: StoredResource,
 ): AsyncGenerator<StoredResource, void, undefined> {

@@ -139,6 +139,8 @@ export interface Capabilities {
    * first has stored. Default false.
    */
   readonly conditionalWrites?: boolean
+  /** A page of a search may have a resource of an earlier page again, because the storage cannot see what another server sends. Default false. */
+  readonly repeats?: boolean
 }
 
 /**
