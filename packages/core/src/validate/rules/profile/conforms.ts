@@ -47,7 +47,9 @@ function tried(run: Run, node: FhirNode, rules: readonly ElementRule[]): Finding
 
 /** The first error because of which a node does not conform to rules. */
 export function firstError(run: Run, node: FhirNode, rules: readonly ElementRule[]): Finding | undefined {
-  return tried({ ...run, checksTypes: false }, node, rules).findings().find(isError)
+  return tried({ ...run, checksTypes: false }, node, rules)
+    .findings()
+    .find(isError)
 }
 
 /** Runs a task immediately, because a trial ends when it returns. In a trial only the walk schedules work, and that yields and does not await. */
