@@ -24,6 +24,7 @@ const config: ViteUserConfig = defineConfig({
     // A hang is found by these, a busy machine is not.
     testTimeout: 600_000,
     hookTimeout: 600_000,
+    expect: { poll: { timeout: 300_000 } },
     pool: 'forks',
     execArgv: ['--expose-gc'],
     // One process for many files: starting one and importing the sources takes longer than most files. No test may leave a global changed.

@@ -80,17 +80,19 @@ const poll = async (begun: Reply, sending?: Sending): Promise<Reply> => ask(stat
 
 async function begun(count = 1): Promise<Reply> {
   const reply = await begin()
-  await vi.waitFor(() => expect(calls).toHaveLength(count))
+  await expect.poll(() => calls).toHaveLength(count)
   return reply
 }
 
 async function finished(reply: Reply, resource: object = { resourceType: 'Basic', id: 'b' }): Promise<Reply> {
   calls.at(-1)?.finish(resource)
-  return vi.waitFor(async () => {
-    const answer = await poll(reply)
-    expect(answer.status).toBe(200)
-    return answer
-  })
+  return polled(reply)
+}
+
+/** The answer, as soon as there is one. */
+async function polled(reply: Reply): Promise<Reply> {
+  await expect.poll(async () => (await poll(reply)).status).toBe(200)
+  return poll(reply)
 }
 
 describe('a request with Prefer: respond-async', () => {
@@ -130,11 +132,7 @@ describe('a request with Prefer: respond-async', () => {
   it('that fails says so in the Bundle', async () => {
     const reply = await begin('/Patient/$slow?bad=1')
     expect(reply.status).toBe(202)
-    const failed = await vi.waitFor(async () => {
-      const answer = await poll(reply)
-      expect(answer.status).toBe(200)
-      return answer
-    })
+    const failed = await polled(reply)
     expect(at(failed.json, 'entry', 0, 'response')).toMatchObject({
       status: '400',
       outcome: { issue: [{ details: { text: 'That is bad.' } }] },
@@ -145,7 +143,7 @@ describe('a request with Prefer: respond-async', () => {
   it('is answered at once by what is not asynchronous, and without the preference', async () => {
     expect((await begin('/metadata')).status).toBe(200)
     const waiting = ask('/Patient/$slow')
-    await vi.waitFor(() => expect(calls).toHaveLength(1))
+    await expect.poll(() => calls).toHaveLength(1)
     calls[0]?.finish({ resourceType: 'Basic' })
     expect((await waiting).status).toBe(200)
   })
@@ -153,7 +151,7 @@ describe('a request with Prefer: respond-async', () => {
   it('in a batch is answered at once', async () => {
     const entry = [{ request: { method: 'GET', url: 'Patient/$slow' } }]
     const waiting = ask('', { method: 'POST', headers: ASYNC, body: JSON.stringify({ resourceType: 'Bundle', type: 'batch', entry }) })
-    await vi.waitFor(() => expect(calls).toHaveLength(1))
+    await expect.poll(() => calls).toHaveLength(1)
     calls[0]?.finish({ resourceType: 'Basic' })
     expect(at((await waiting).json, 'entry', 0, 'response', 'status')).toMatch(/^200/)
   })
@@ -193,7 +191,7 @@ describe('its state', () => {
   it('is deleted: the work ends, and the answer is forgotten', async () => {
     const reply = await begun()
     expect((await poll(reply, { method: 'DELETE' })).status).toBe(202)
-    await vi.waitFor(() => expect(calls[0]?.signal?.aborted).toBe(true))
+    await expect.poll(() => calls[0]?.signal?.aborted).toBe(true)
     expect((await poll(reply)).status).toBe(404)
     expect((await poll(reply, { method: 'DELETE' })).status).toBe(404)
     const other = await begun(2)
@@ -251,7 +249,7 @@ describe('how many are kept', () => {
     expect([refused.status, refused.headers['retry-after']]).toEqual([429, '60'])
     expect(calls).toHaveLength(1)
     await finished(first)
-    await vi.waitFor(() => expect(calls).toHaveLength(2))
+    await expect.poll(() => calls).toHaveLength(2)
     await poll(first, { method: 'DELETE' })
     expect((await begin()).status).toBe(202)
     await finished(second)
@@ -270,19 +268,19 @@ describe('how many are kept', () => {
     const body = JSON.stringify({ resourceType: 'Parameters', parameter: [{ name: 'x', valueString: 'x'.repeat(800) }] })
     expect((await begin('/Patient/$slow', { method: 'POST', body })).status).toBe(202)
     expect((await begin('/Patient/$slow', { method: 'POST', body })).status).toBe(429)
-    await vi.waitFor(() => expect(calls).toHaveLength(1))
+    await expect.poll(() => calls).toHaveLength(1)
     calls[0]?.finish({ resourceType: 'Basic' })
-    await vi.waitFor(async () => expect((await begin('/Patient/$slow', { method: 'POST', body })).status).toBe(202))
+    await expect.poll(async () => (await begin('/Patient/$slow', { method: 'POST', body })).status).toBe(202)
   })
 
   it('is not used up by sessions that have ended: their requests give way', async () => {
     await limited({ asyncRuns: 2, asyncResults: 2 })
     const [first, second] = [await other(), await other()]
-    await vi.waitFor(() => expect(calls).toHaveLength(2))
+    await expect.poll(() => calls).toHaveLength(2)
     expect((await begin()).status).toBe(429)
     await running.sessions.disable(first.loginId)
     expect((await begin()).status).toBe(202)
-    await vi.waitFor(() => expect([calls.length, calls[0]?.signal?.aborted, calls[1]?.signal?.aborted]).toEqual([3, true, false]))
+    await expect.poll(() => [calls.length, calls[0]?.signal?.aborted, calls[1]?.signal?.aborted]).toEqual([3, true, false])
     expect((await begin()).status).toBe(429)
     await running.sessions.signOutEverywhere(second.sub)
   })
@@ -290,19 +288,19 @@ describe('how many are kept', () => {
   it('gives the work of ended sessions up, when other work has to wait for it', async () => {
     await limited({ asyncRuns: 1, asyncResults: 10 })
     const first = await other()
-    await vi.waitFor(() => expect(calls).toHaveLength(1))
+    await expect.poll(() => calls).toHaveLength(1)
     const waiting = await begin()
     expect([waiting.status, calls.length]).toEqual([202, 1])
     await running.sessions.logout(await running.sessions.verify(first.token))
     expect((await begin()).status).toBe(202)
-    await vi.waitFor(() => expect([calls.length, calls[0]?.signal?.aborted]).toEqual([2, true]))
+    await expect.poll(() => [calls.length, calls[0]?.signal?.aborted]).toEqual([2, true])
     expect((await poll(waiting)).status).toBe(202)
   })
 
   it('work that takes too long is ended', async () => {
     await limited({ asyncTimeoutMs: 50 })
     const reply = await begun()
-    await vi.waitFor(async () => expect(at((await poll(reply)).json, 'entry', 0, 'response', 'status')).toBe('503'))
+    await expect.poll(async () => at((await poll(reply)).json, 'entry', 0, 'response', 'status')).toBe('503')
     expect(calls[0]?.signal?.aborted).toBe(true)
   })
 

@@ -3,7 +3,7 @@ import { memoryStorage } from 'fhir-ops/memory'
 import { searchParameters } from 'fhir-ops/search'
 import type { Storage } from 'fhir-ops/storage'
 import { r4SearchParameters, r4TypeModel } from '@fhir-ops/r4'
-import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { at, fhirHeaders, send, startServer, type Reply, type RunningServer } from './running-server.js'
 
 const parameters = searchParameters(r4SearchParameters(), r4TypeModel())
@@ -105,7 +105,7 @@ describe('conditional create', () => {
     const gate = Promise.withResolvers<void>()
     together.gate = gate.promise
     const first = create(condition, value)
-    await vi.waitFor(() => expect(together.now).toBe(1))
+    await expect.poll(() => together.now).toBe(1)
     const second = create(other, otherValue)
     // It has looked for its criteria by then if it does not wait.
     for (let reads = 0; reads < 3; reads++) await ask('GET', '/Patient/one')

@@ -12,7 +12,6 @@ const database = await testDatabase({ fsync: 'off' })
 afterAll(() => database.remove())
 
 const REFUSED = { code: 'token-invalid' }
-const LONG = { timeout: 300_000 }
 
 describe.skipIf(database.url === undefined)('two processes over one database (needs a PostgreSQL server)', () => {
   let schema: TestSchema
@@ -57,10 +56,10 @@ describe.skipIf(database.url === undefined)('two processes over one database (ne
     const now = (): Date => start
     const ending = createSessions({ store: first.sessions, now })
     const remembering = createSessions({ store: second.sessions, sessionCacheMs: 5_000, now })
-    await vi.waitFor(() => expect(second.sessions.news?.heard).toBe(true), LONG)
+    await expect.poll(() => second.sessions.news?.heard).toBe(true)
     const { token } = await ending.create({ user: 'ann' })
     await ending.logout(await remembering.verify(token))
-    await vi.waitFor(() => expect(remembering.verify(token)).rejects.toMatchObject(REFUSED), LONG)
+    await vi.waitFor(() => expect(remembering.verify(token)).rejects.toMatchObject(REFUSED), { timeout: 300_000 })
   })
 
   it('nothing is heard while the listening connection is lost, and everything again afterwards', async () => {
@@ -68,12 +67,12 @@ describe.skipIf(database.url === undefined)('two processes over one database (ne
     const news = sessions.news
     if (news === undefined) throw new Error('There is no news.')
     const states = statesOf(news)
-    await vi.waitFor(() => expect(news.heard).toBe(true), LONG)
+    await expect.poll(() => news.heard).toBe(true)
     await run(
       "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query = 'LISTEN fhir_ops_sessions' OR query = 'SELECT 1' AND application_name = 'instance'",
     )
-    await vi.waitFor(() => expect(states).toContain(false), LONG)
-    await vi.waitFor(() => expect(news.heard).toBe(true), LONG)
+    await expect.poll(() => states).toContain(false)
+    await expect.poll(() => news.heard).toBe(true)
   })
 
   it('without notifications nothing is ever remembered', async () => {
@@ -116,7 +115,7 @@ describe.skipIf(database.url === undefined)('two processes over one database (ne
     await expect(db.storage.write([{ ...basic('b1'), ifVersion: '1' }])).rejects.toMatchObject({ code: 'version-conflict' })
     await db.close()
     const count = "SELECT count(*)::int AS n FROM pg_stat_activity WHERE application_name = 'instance'"
-    await vi.waitFor(async () => expect((await run(count)).rows).toEqual([{ n: 0 }]), LONG)
+    await expect.poll(async () => (await run(count)).rows).toEqual([{ n: 0 }])
   })
 })
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { conceptStoreContract, sessionStoreContract, storageContract } from '@fhir-ops/storage-contract'
 import type { Condition } from 'fhir-ops/storage'
-import { afterAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { basic } from '../../core/test/basics.js'
 import { noting, vocabularyOf } from '../test/sent-statements.js'
 import { lender, sharedDatabase, UNHURRIED } from '../test/test-database.js'
@@ -85,7 +85,7 @@ test.skipIf(database.url === undefined)(
     }
     await db.close()
     sessions.news?.onChange(() => {})
-    await vi.waitFor(() => expect(sessions.news?.heard).toBe(true), { timeout: 300_000 })
+    await expect.poll(() => sessions.news?.heard).toBe(true)
     await close()
     await schema.drop()
     const page = readFileSync(new URL('../../../docs/storage/postgres.md', import.meta.url), 'utf8')

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as after } from 'node:timers/promises'
 import { checkSqlite } from '@fhir-ops/sqlite'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { builtFile } from '../../../../test/built.js'
 import { at } from '../../../handler/test/running-server.js'
 import { testServer, type TestServer } from '../../../postgres/test/test-server.js'
@@ -203,7 +203,7 @@ async function rounds(storage: string): Promise<Acknowledged> {
     ])
     const work = Promise.all([...lanes.flat(), extendClosure(server, acknowledged)])
     const before = leastOf(acknowledged)
-    await vi.waitFor(() => expect(leastOf(acknowledged)).toBeGreaterThan(before), { timeout: 300_000 })
+    await expect.poll(() => leastOf(acknowledged)).toBeGreaterThan(before)
     await after(Math.random() * 2_000)
     await server.kill('SIGKILL')
     await work

@@ -289,7 +289,7 @@ describe('logout', () => {
   }
 
   it.each([
-    ['soon after the storage is back', () => new Promise<void>((resolve) => setTimeout(resolve, 400))],
+    ['soon after the storage is back', async (_: Sessions, refusal: () => Promise<unknown>) => expect.poll(refusal).toBeDefined()],
     ['before an orderly stop', (sessions: Sessions) => sessions.close()],
   ])('that could not be stored is stored %s, so that every process refuses it', async (_, wait) => {
     const { store, back } = storeThatReturns()
@@ -297,10 +297,11 @@ describe('logout', () => {
     const { token } = await sessions.create({ user: 'ann' })
     expect(await codeOf(sessions.logout(await sessions.verify(token)))).toBe('storage-unavailable')
     const other = createSessions({ store, now: () => new Date(START) })
-    expect(await reasonOf(other.verify(token))).toBeUndefined()
+    const refusal = (): Promise<unknown> => reasonOf(other.verify(token))
+    expect(await refusal()).toBeUndefined()
     back()
-    await wait(sessions)
-    expect(await reasonOf(other.verify(token))).toBe('logged-out')
+    await wait(sessions, refusal)
+    expect(await refusal()).toBe('logged-out')
     expect(events.filter(({ type }) => type === 'logout').length).toBe(1)
     await sessions.close()
   })

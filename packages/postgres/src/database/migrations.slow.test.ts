@@ -2,7 +2,7 @@ import { setTimeout as after } from 'node:timers/promises'
 import { OperationError } from 'fhir-ops/errors'
 import { writableText, type PutEntry, type SearchQuery } from 'fhir-ops/storage'
 import pg from 'pg'
-import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { testDatabase, type TestSchema } from '../../test/test-database.js'
 import { openPostgres, type PostgresDatabase } from '../index.js'
 import { connectionsOf } from './connections.js'
@@ -60,12 +60,12 @@ describe.skipIf(database.url === undefined)('a schema that is changed while proc
     const stop = new AbortController()
     const seen: Seen = { acknowledged: new Map(), failures: [], rounds: 0 }
     const lanes = Array.from({ length: LANES }, (_, lane) => useUntil(stop.signal, { db: before, seen, lane }))
-    await vi.waitFor(() => expect(seen.rounds).toBeGreaterThan(4 * LANES), LONG)
+    await expect.poll(() => seen.rounds).toBeGreaterThan(4 * LANES)
     await upgrade(NEWER)
     const now = await open()
     lanes.push(...Array.from({ length: LANES }, (_, lane) => useUntil(stop.signal, { db: now, seen, lane: LANES + lane })))
     const half = seen.rounds
-    await vi.waitFor(() => expect(seen.rounds).toBeGreaterThan(half + 4 * LANES), LONG)
+    await expect.poll(() => seen.rounds).toBeGreaterThan(half + 4 * LANES)
     stop.abort()
     await Promise.all(lanes)
     expect(seen.failures).toEqual([])

@@ -36,11 +36,11 @@ test('requests with one token at the same time share a lookup that began after e
   // The session ends now, and the lookup that is under way has read it before.
   asked[0]?.answer('active')
   expect(await first).toBe('active')
-  await vi.waitFor(() => expect(asked).toHaveLength(2))
+  await expect.poll(() => asked).toHaveLength(2)
   const late = stateOf('d')
   asked[1]?.answer('revoked')
   expect(new Set(await Promise.all(others))).toEqual(new Set(['revoked']))
-  await vi.waitFor(() => expect(asked).toHaveLength(3))
+  await expect.poll(() => asked).toHaveLength(3)
   asked[2]?.answer('revoked')
   expect(await late).toBe('revoked')
 })
