@@ -70,19 +70,17 @@ describeSuite('r4-examples', 'the schema of all resources', () => {
       fc.constantFrom(...examples),
       fc.array(fc.tuple(fc.nat(), fc.constantFrom(...ODD)), { minLength: 1, maxLength: 2 }),
     )
-    let refused = 0
+    expect(await both({ resourceType: 'Patient', active: 'x' })).toMatchObject({ taken: false, kinds: ['primitive-type'] })
     await fc.assert(
       fc.asyncProperty(damaged, async ([text, damages]) => {
         const resource: unknown = JSON.parse(text)
         if (!isObject(resource)) return
         for (const [place, odd] of damages) damage(resource, place, odd)
         const { taken, kinds, refusal } = await both(resource)
-        if (!taken) refused += 1
         if (kinds.length === 0) expect(taken, refusal).toBe(true)
         if (taken) expect(kinds.filter((kind) => SAID.has(kind))).toEqual([])
       }),
       { numRuns: rounds({ quick: 150, all: 1_500 }), seed: SEED },
     )
-    expect(refused).toBeGreaterThan(100)
   })
 })
