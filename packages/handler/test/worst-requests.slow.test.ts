@@ -110,14 +110,19 @@ function send({ method = 'GET', url, body, type = 'application/fhir+json' }: Sen
 interface Served {
   readonly status: number
   readonly bytes: number
+  /** The beginning of the answer. */
+  readonly start: string
 }
 
 /** Serves one request to the end of its answer. */
 async function served(sent: Sent): Promise<Served> {
   const { status, body = '', stream, pieces = [body] } = await send(sent)
-  let bytes = 0
-  for await (const piece of stream ?? pieces) bytes += Buffer.byteLength(piece)
-  return { status, bytes }
+  let [bytes, start] = [0, '']
+  for await (const piece of stream ?? pieces) {
+    bytes += Buffer.byteLength(piece)
+    if (start === '') start = String(piece).slice(0, 300)
+  }
+  return { status, bytes, start }
 }
 
 /** A body that is as long as bodies may be. */
@@ -424,8 +429,10 @@ describe('the worst request that the limits let through', () => {
     if (!kind.startsWith('POST /oauth2/logout')) await send(sent)
     const work = (): Promise<Served> => served(sent)
     const { result, heap, stretchMs } = await measuredWork(work)
-    const { status, bytes } = result
-    expect([200, 201, 204, 400, 404, 409, 412, 422]).toContain(status)
+    const { status, bytes, start } = result
+    // What its time limit ends is given up where others keep the processor from it soon after.
+    const isGivenUp = status === 503 && start.includes('"code":"timeout"')
+    if (!isGivenUp) expect([200, 201, 204, 400, 404, 409, 412, 422]).toContain(status)
     // A write gives back what was sent, content as base64.
     expect(bytes).toBeLessThanOrEqual(Math.max(MAX_ANSWER, ((sent.body?.length ?? 0) * 4) / 3 + 1_000))
     expect(heap).toBeLessThan(MAX_HEAP)
