@@ -270,7 +270,8 @@ test('what a thread sleeps, or is kept from the processor, does not count as com
   const state = createRunState(LIMITS)
   await after(100)
   expect(state.computedMs()).toBeLessThan(10)
-  while (state.elapsedMs() < 300) state.computedMs()
+  // As long as that takes where others have the processor.
+  while (state.computedMs() <= 10 && state.elapsedMs() < 60_000);
   expect(state.computedMs()).toBeGreaterThan(10)
 })
 
