@@ -4,6 +4,7 @@ import {
   checkEntries,
   checkLaidOut,
   checkQuery,
+  checkRead,
   comparePositions,
   storedResource,
   versionNumber,
@@ -49,6 +50,7 @@ export async function openFileStorage(path: string, { now = () => new Date() }: 
   return {
     capabilities: { atomic: true, counts: true, preconditions: true, sorts: true },
     async read(type, id) {
+      checkRead(type, id)
       const row = open().get(addressOf({ type, id }))
       return row && storedOf(row)
     },

@@ -1,7 +1,7 @@
 import { OperationError } from 'fhir-ops/errors'
 import { createPace, createScheduler, type Pace } from 'fhir-ops/internal/context'
 import { checkOptions, inputShape, type InputShape } from 'fhir-ops/internal/input'
-import { checkEntries, checkQuery } from 'fhir-ops/internal/storage'
+import { checkEntries, checkQuery, checkRead } from 'fhir-ops/internal/storage'
 import {
   isResourceId,
   isResourceType,
@@ -56,7 +56,10 @@ export function httpStorage(options: HttpStorageOptions): Storage {
   return {
     capabilities: { ...CAPABILITIES, atomic: settings.transactions },
     ...(options.history === true && { history }),
-    read: async (type, id) => guarded.run(async () => readResource(reach(), type, id)),
+    async read(type, id): Promise<ReadResult> {
+      checkRead(type, id)
+      return guarded.run(async () => readResource(reach(), type, id))
+    },
     async search(query) {
       checkQuery(query)
       return guarded.run(async () => (isResourceType(query.type) ? searchUpstream(reach(), query) : { items: [] }))

@@ -5,6 +5,7 @@ import { AMOUNT, CLOCK, FLAG, type MemberKind, checkOptions, having, inputShape,
 import {
   checkEntries,
   checkQuery,
+  checkRead,
   checkScan,
   conditionalPuts,
   type HistoryItem,
@@ -92,7 +93,10 @@ export function storageOn(executor: Executor, options: SqliteStorageOptions): St
   return {
     capabilities: CAPABILITIES,
     ...(history && { history: historyOn(executor, cacheCharacters) }),
-    read: async (type, id) => readNow(type, id),
+    async read(type, id): Promise<ReadResult> {
+      checkRead(type, id)
+      return readNow(type, id)
+    },
     async search(asked) {
       checkQuery(asked)
       // Removes the FHIR parameters, which are for other adapters, so that they are not sent to the thread.

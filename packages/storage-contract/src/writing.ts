@@ -27,6 +27,24 @@ export const writingPromises: readonly StoragePromise[] = [
     },
   },
   {
+    promise: 'what is not a type and an id is refused by name instead of being read as absent',
+    check: async ({ storage }) => {
+      await storage.write([patient('a')])
+      // Plain JavaScript may pass any value.
+      const given: readonly (readonly [args: readonly unknown[], code: string, message: string])[] = [
+        [['Patient/a'], 'parameter-value', "type is 'Patient/a'. A read takes a type and an id"],
+        [['Patient/a', 'a'], 'parameter-value', "type is 'Patient/a'."],
+        [['Patient'], 'parameter-required', 'id is missing.'],
+        [['Patient', 1], 'parameter-value', 'id is not a text.'],
+        [[{ type: 'Patient', id: 'a' }], 'parameter-value', 'type is not a text.'],
+        [[], 'parameter-required', 'type is missing.'],
+      ]
+      for (const [args, code, message] of given)
+        await expect(Reflect.apply(storage.read, storage, args)).rejects.toMatchObject({ code, message: expect.stringContaining(message) })
+      expect(await storage.read('Patient', 'a/b')).toBeUndefined()
+    },
+  },
+  {
     promise: 'what is not a list of entries is refused by name, and nothing is written',
     check: async ({ storage }) => {
       // Plain JavaScript may pass any value.

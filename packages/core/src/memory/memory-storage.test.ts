@@ -174,6 +174,14 @@ describe('resources that were given without an indexer', () => {
     expect(await idsOf(memoryStorage(patients, { indexer: () => [] }), query)).toBeDefined()
   })
 
+  it('refuse what is not a query as others do', async () => {
+    const storage = memoryStorage(patients)
+    for (const query of ['Patient', {}, { type: 'Patient' }]) {
+      for (const method of [storage.search, storage.count, storage.scan])
+        await expect(Reflect.apply(method ?? storage.count, storage, [query])).rejects.toMatchObject({ code: 'parameter-value' })
+    }
+  })
+
   it('are not scanned by what refers to others', async () => {
     const referring = [{ type: 'Patient', where: EVERYTHING, params: ['organization'] }]
     const scanned = memoryStorage(patients).scan?.({ type: 'Organization', where: EVERYTHING, referring })

@@ -6,6 +6,7 @@ import {
   checkEntries,
   checkOnlyMatch,
   checkQuery,
+  checkRead,
   checkScan,
   conditionalPuts,
   putResource,
@@ -94,8 +95,12 @@ export function memoryStorage(resources: Iterable<object> = [], options: MemoryS
   return {
     capabilities: CAPABILITIES,
     ...(log !== undefined && { history: historyOf(() => ({ log, versions: open().versions })) }),
-    read: async (type, id) => readRow(open().tables.get(type), id),
+    async read(type, id): Promise<ReadResult> {
+      checkRead(type, id)
+      return readRow(open().tables.get(type), id)
+    },
     async search(query) {
+      checkQuery(query)
       checkIndexed(query, unindexed)
       return paced(run, search(open(), query))
     },

@@ -115,6 +115,27 @@ export function checkOnlyMatch({ type, id }: ConditionalPut, { matches, isCurren
   throw new OperationError('version-conflict', `${type}/${id} was to be the only ${type} that meets a condition, and is not.`)
 }
 
+/**
+ * Checks the arguments of `read`, for callers without type checks: an address in one text would silently read nothing. Every adapter calls this first.
+ *
+ * @throws {OperationError} `parameter-value` for a type that is an address such as `Patient/a`, and for what is not a text; `parameter-required` when one is missing.
+ */
+export function checkRead(type: string, id: string): void {
+  checkText('type', type)
+  if (type.includes('/')) throw notRead('parameter-value', 'type', `is ${quoted(type)}`)
+  checkText('id', id)
+}
+
+function checkText(name: string, given: unknown): void {
+  if (given === undefined || given === null) throw notRead('parameter-required', name, 'is missing')
+  if (typeof given !== 'string') throw notRead('parameter-value', name, 'is not a text')
+}
+
+function notRead(code: 'parameter-value' | 'parameter-required', name: string, problem: string): OperationError {
+  const message = `${name} ${problem}. A read takes a type and an id, such as read('Patient', 'a').`
+  return new OperationError(code, message, { expression: [name] })
+}
+
 const CONDITIONS: Readonly<Record<Condition['kind'], true>> = {
   and: true,
   or: true,

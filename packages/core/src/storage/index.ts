@@ -97,6 +97,7 @@ export {
   checkEntries,
   checkOnlyMatch,
   checkQuery,
+  checkRead,
   checkScan,
   checkVersion,
   conditionalPuts,

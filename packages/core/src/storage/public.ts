@@ -52,5 +52,5 @@ export {
   checkAddress,
   writableText,
 } from './stored-resource.js'
-export { isResourceId, isResourceType, checkEntries, checkQuery, checkScan } from './checks.js'
+export { isResourceId, isResourceType, checkEntries, checkQuery, checkRead, checkScan } from './checks.js'
 export type { ConceptStore, StoredSystem, SystemSections, SystemToStore, SessionRecord, SessionStore, UserRecord } from './stores.js'

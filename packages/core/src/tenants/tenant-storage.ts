@@ -1,6 +1,7 @@
 import {
   checkEntries,
   checkQuery,
+  checkRead,
   checkScan,
   containedType,
   isContainedType,
@@ -44,6 +45,7 @@ export function tenantStorage(storage: Storage, tenant: string): Storage {
     revision,
     history: history && tenantHistory(history, names),
     async read(type, id): Promise<ReadResult> {
+      checkRead(type, id)
       const stored = await storage.read(names.inner(type), id)
       return stored && outerResource(stored, names)
     },

@@ -2,6 +2,7 @@ import { createResourceCache, joined, instantOf, MAX_PAGE_TEXT, pageLimit, resou
 import {
   checkEntries,
   checkQuery,
+  checkRead,
   checkScan,
   isContainedType,
   type ChangedAddress,
@@ -63,6 +64,7 @@ export function storageIn(db: Database, options: StorageOptions): Storage {
     changes: bearsTransactions ? changesIn(db) : undefined,
     ...(history && { history: historyIn(db, { reading, cacheCharacters }) }),
     async read(type, id): Promise<ReadResult> {
+      checkRead(type, id)
       const { versionOf, resource } = cache.lookUp(type)
       const text = sql`CASE WHEN version = ${versionOf(id) ?? 0} THEN NULL ELSE text END AS text`
       const read = sql`SELECT id, version, updated, ${text} FROM fhir_resource WHERE type = ${type} AND id = ${id} AND text IS NOT NULL`
