@@ -41,6 +41,17 @@ const handlerAt = (baseUrl: string, mountPath?: string): Handler =>
 const MOUNTS: readonly (readonly [string, () => Promise<string>])[] = [
   ['node:http', () => listen(createServer(toNodeListener(handlerAt('http://x.example/base'))))],
   [
+    'a host that waits for what it calls, and answers what is not answered then, as h3 does',
+    () => {
+      const listener = toNodeListener(handlerAt('http://x.example/base'))
+      const serve = async (message: IncomingMessage, response: ServerResponse): Promise<void> => {
+        await Promise.resolve<unknown>(Reflect.apply(listener, undefined, [message, response]))
+        if (!response.headersSent) response.writeHead(404).end()
+      }
+      return listen(createServer((message, response) => void serve(message, response)))
+    },
+  ],
+  [
     'Express, mounted',
     () => {
       const app = express()

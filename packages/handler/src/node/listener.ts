@@ -19,10 +19,11 @@ export type NodeListener = (message: IncomingMessage, response: ServerResponse) 
  */
 export function toNodeListener(handler: Pick<Handler, 'respond'>): NodeListener {
   const serve = serverOf('toNodeListener', handler)
-  return (message, response) => {
+  return (message, response): unknown => {
     checkExchange('toNodeListener', message, response)
-    // Only reached if something else has ended or changed the response. The peer sees a closed connection; the server reports the reason as `clientError`.
-    serve(message, response).catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined))
+    // The catch is only reached if something else has ended or changed the response. The peer sees a closed connection; the server reports the reason as
+    // `clientError`. The promise is for hosts that wait for it and otherwise answer themselves, such as `fromNodeMiddleware` of h3 and API routes of Next.js.
+    return serve(message, response).catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined))
   }
 }
 
