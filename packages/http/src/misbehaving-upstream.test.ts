@@ -343,6 +343,16 @@ describe('an upstream that', () => {
     expect(server.requests.length).toBe(10)
   })
 
+  it('hangs up within its answer or before, says to the writer that the write may have been carried out', async () => {
+    const ways: readonly Behaviour[] = [truncated, (request) => void request.socket.destroy()]
+    for (const behave of ways) {
+      server.behave = behave
+      const hungUp = 'The upstream FHIR server hung up before its answer was complete'
+      await expect(read(storage())).rejects.toThrow(`${hungUp}.`)
+      await expect(put(storage())).rejects.toThrow(`${hungUp}, and may have carried out the request.`)
+    }
+  })
+
   it('finds a resource again on a later page fails what reads all pages, because others may be on none', async () => {
     const pages: readonly Behaviour[] = [
       linking('Patient?page=2'),

@@ -205,13 +205,28 @@ async function once({ fetch, maxAnswerBytes, signal }: HttpSettings, ask: Ask, t
   } catch (error) {
     if (error instanceof OperationError) throw error
     if (hasGone(caller)) throw aborted()
-    throw stop.signal.aborted ? timedOut() : unavailable('cannot be reached')
+    throw stop.signal.aborted ? timedOut() : unavailable(lossOf(error, ask))
   } finally {
     clearTimeout(timer)
     caller?.removeEventListener('abort', gone)
     // Closes the connection of an answer that was not read in full.
     stop.abort()
   }
+}
+
+/** Codes that `fetch` of Node gives as the cause when a connection ends that was open. */
+const HUNG_UP: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
+
+/** With the code of a connection that was open, but nothing has been sent. */
+const WITHIN_HANDSHAKE = 'before secure TLS connection was established'
+
+function lossOf(error: unknown, { method }: Ask): string {
+  const cause = error instanceof Error ? error.cause : undefined
+  const isLost = cause instanceof Error && 'code' in cause && HUNG_UP.has(String(cause.code)) && !cause.message.includes(WITHIN_HANDSHAKE)
+  if (!isLost) return 'cannot be reached'
+  return method === 'GET'
+    ? 'hung up before its answer was complete'
+    : 'hung up before its answer was complete, and may have carried out the request'
 }
 
 function isBusy({ status }: Answer): boolean {
