@@ -20,7 +20,7 @@ import {
   translateOperation,
   codeSystemValidateCodeOperation,
   valueSetValidateCodeOperation,
-} from '../operations/index.js'
+} from './index.js'
 
 const system = cs('living')
 const ctx = contextOf(LIVING, CATS, valueSet('all', { include: [{ system }] }))
