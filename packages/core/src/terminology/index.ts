@@ -21,20 +21,11 @@ export { createBindingChecker, isUndecidable, type BindingChecker, type BoundVal
 export { terminologyCapabilities, type CapabilitiesOptions } from './capabilities.js'
 export { conceptTexts, mainText, PREFERRED_FOR_LANGUAGE, shownText, statedTexts } from './concept-texts.js'
 export { isElementList, isText, NO_IMPLICIT_RULES, unusableElement, wrongMember, type ElementShape } from './element-shape.js'
-export { isWanted, languageFit, languageList, type LanguageList } from './languages.js'
+export { isWanted, languageFit, languageList, languagesFor, readLanguages, type AskedLanguages, type LanguageList } from './languages.js'
 export { cachedWork, createMarks, longKind, memoizeRecent, once, type CachedKind, type LongKind, type Marks, type Pending } from './memo.js'
 export { escaped, escapedWhole, MESSAGES, messageText, refusal, type MessageId, type MessageRow, type MessageValues } from './messages.js'
 export { agreedSystem, neededConcept, neededSystem, unknownSystemValues, type NeededSystem } from './needed-system.js'
-export {
-  ignoreUnknown,
-  languagesFor,
-  readLanguages,
-  readTerminologyCall,
-  readTxResources,
-  readVersionRules,
-  type AskedLanguages,
-  type TerminologyCall,
-} from './request-input.js'
+export { ignoreUnknown, readTerminologyCall, readTxResources, readVersionRules, type TerminologyCall } from './request-input.js'
 export { systemScope, terminologyScope, type ScopeOptions, type SystemInUse, type TerminologyScope } from './scope.js'
 export { isOfVersion, NO_RULES, VERSION_RULES, versionFits, versionsByUrl, type VersionRules } from './versions.js'
 export { filterWords, foldTerm, placeOfWord, wordsOf } from './words.js'

@@ -1,3 +1,9 @@
+import { stringAt, type JsonObject } from '../json/index.js'
+import type { OperationRequest } from '../operation/index.js'
+import type { ParameterReader } from '../parameters/index.js'
+import { refusal } from './messages.js'
+import { expansionParameterText } from './value-set/value-set.js'
+
 /** The requested languages, best first. */
 export interface LanguageList {
   /** The list as given, to repeat it in answers. */
@@ -64,4 +70,42 @@ export function isLessWanted(languages: LanguageList, language: string): boolean
 
 function fitsAny(tags: readonly string[], language: string): boolean {
   return tags.some((tag) => languageFit(tag, language) !== undefined)
+}
+
+/** The languages that the caller requests, each in the form of the `Accept-Language` header. */
+export interface AskedLanguages {
+  readonly displayLanguage?: string | undefined
+  /** The header itself; `displayLanguage` takes precedence. */
+  readonly acceptLanguage?: string | undefined
+}
+
+/** Reads the requested languages among the inputs. */
+export function readLanguages(reader: ParameterReader, request: Pick<OperationRequest, 'acceptLanguage'>): AskedLanguages {
+  return { displayLanguage: reader.text('displayLanguage'), acceptLanguage: request.acceptLanguage }
+}
+
+/**
+ * Returns the languages for a value set, from the first of: displayLanguage, expansion parameter of the value set, header, language of the value set.
+ * An invalid list of languages is ignored, except in `displayLanguage`.
+ *
+ * @throws {OperationError} `parameter-value` when `displayLanguage` is not a list of languages.
+ */
+export function languagesFor({ displayLanguage, acceptLanguage }: AskedLanguages, valueSet?: JsonObject): LanguageList | undefined {
+  if (displayLanguage !== undefined) return languagesOf(displayLanguage)
+  const stated = valueSet === undefined ? undefined : expansionParameterText(valueSet, 'displayLanguage')
+  const own = optionalList(stringAt(valueSet, 'language'))
+  return optionalList(stated) ?? optionalList(acceptLanguage) ?? (own && { ...own, isOfValueSet: true })
+}
+
+function languagesOf(text: string): LanguageList {
+  const list = languageList(text)
+  if (list === undefined)
+    throw refusal('INVALID_DISPLAY_NAME', { value: text }, { code: 'parameter-value', expression: ['displayLanguage'], omitsPlace: true })
+  return list
+}
+
+/** Parses an optional list. A list of only `*`, which some clients send by default, states no language. */
+function optionalList(text: string | undefined): LanguageList | undefined {
+  const list = text === undefined ? undefined : languageList(text)
+  return list === undefined || (list.tags.length + list.less.length === 0 && !list.only) ? undefined : list
 }

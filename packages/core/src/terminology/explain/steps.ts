@@ -6,8 +6,7 @@ import { NO_VERSION, type VersionOrigin } from '../versions.js'
 import { nameOf, type ValueSetDefinition } from '../value-set/value-set.js'
 import type { CodeSystemProvider, ConceptText, Filter } from '../../code-system/index.js'
 import { stringAt } from '../../json/index.js'
-import type { LanguageList } from '../languages.js'
-import type { AskedLanguages } from '../request-input.js'
+import type { AskedLanguages, LanguageList } from '../languages.js'
 import type { PartPlan } from '../value-set/plan.js'
 
 const REASONS: Readonly<Record<VersionOrigin, ExplanationReason>> = {
