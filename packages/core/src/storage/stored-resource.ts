@@ -272,7 +272,9 @@ export function* writableResource(type: string, id: string, source: string | obj
   const resource = yield* parsed(json)
   const members = yield* distinct(json)
   if (resource['resourceType'] !== type) throw new OperationError('resource-invalid', `The resource's resourceType is not ${quoted(type)}.`)
-  const meta = yield* metaMembers(members.get('meta'))
+  const stated = members.get('meta') ?? '{}'
+  if (!stated.startsWith('{')) throw new OperationError('resource-invalid', 'The member meta must be an object.')
+  const meta = keptMeta(yield* distinct(stated))
   let text = `${metaPrefix(type, id)}${meta}}`
   let steps = 0
   for (const [name, value] of members) {
@@ -299,10 +301,9 @@ export function checkAddress(type: string, id: string): void {
   }
 }
 
-function* metaMembers(meta: string | undefined): Work<string> {
-  if (meta === undefined) return ''
-  if (!meta.startsWith('{')) throw new OperationError('resource-invalid', 'The member meta must be an object.')
-  return [...(yield* distinct(meta))]
+/** Returns the members of `meta` besides those that storages set, as text. */
+function keptMeta(members: ReadonlyMap<string, string>): string {
+  return [...members]
     .filter(([name]) => !STAMPED.has(name))
     .map(([name, value]) => `${JSON.stringify(name)}:${value}`)
     .join(',')

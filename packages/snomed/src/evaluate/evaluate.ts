@@ -156,19 +156,24 @@ const PROFILES = {
 
 /** Adds the inactive concepts whose historical associations refer to one of the concepts. */
 function* withHistory(scope: EclScope, history: History, concepts: Bitmap): Work<Bitmap> {
+  const { index } = scope
+  const refsets = 'refsets' in history ? idsOf(index, yield* scope.evaluate(history.refsets)) : refsetsOfProfile(index, history.profile)
   let found = concepts
-  for (const refset of yield* refsetsOf(scope, history)) {
+  for (const refset of refsets) {
     yield
     found = or(found, yield* associated(scope, refset, concepts))
   }
   return found
 }
 
-function* refsetsOf({ index, evaluate }: EclScope, history: History): Work<readonly string[]> {
-  if ('refsets' in history) return Array.from(members(yield* evaluate(history.refsets)), (concept) => index.id(concept))
-  if (history.profile !== 'max') return PROFILES[history.profile]
+function refsetsOfProfile(index: SnomedIndex, profile: keyof typeof PROFILES | 'max'): readonly string[] {
+  if (profile !== 'max') return PROFILES[profile]
   const top = index.ids.find(SCT.historicalAssociation)
-  return top === undefined ? [] : Array.from(members(index.within(top)), (concept) => index.id(concept))
+  return top === undefined ? [] : idsOf(index, index.within(top))
+}
+
+function idsOf(index: SnomedIndex, concepts: Bitmap): readonly string[] {
+  return Array.from(members(concepts), (concept) => index.id(concept))
 }
 
 function associated({ index }: EclScope, refset: string, concepts: Bitmap): Work<Bitmap> {
