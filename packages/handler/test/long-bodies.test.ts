@@ -101,7 +101,7 @@ describe('long bodies', () => {
   })
 
   it('of senders who leave, while they wait or are read, leave their room to others', async () => {
-    const { server, begun, open } = await gated({ longBodyBytes: ROOM, longBodyWaitMs: 5_000 })
+    const { server, begun, open } = await gated({ longBodyBytes: ROOM, longBodyWaitMs: 60_000 })
     for (let turn = 0; turn < 6; turn++) {
       const sent = chunked(server, `gone${turn}`).on('error', () => {})
       sent.write('{"resourceType":"Patient","language":"'.padEnd(100_000, 'x'))
