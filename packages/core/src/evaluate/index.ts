@@ -55,6 +55,7 @@ export type {
   SumOfStratum,
   SumOfValue,
 } from './totals/sums.js'
+export { stratumKey } from './totals/sums.js'
 export { type Subject, singleSubject, subjectConditions, subjectLinks, type SubjectLinks, isInPart, type SubjectsPart } from './subject.js'
 export { membershipsOf, type Membership, decidedBy, populationTitle } from './membership.js'
 export {

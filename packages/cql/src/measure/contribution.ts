@@ -1,4 +1,5 @@
 import {
+  stratumKey,
   supplementTotal,
   type StratumValue,
   type GroupTotal,
@@ -19,7 +20,7 @@ import { referenceOf } from '../model/fhir-types.js'
 import type { Prepared } from './prepare.js'
 import { subjectResult, type CompiledGroup } from './subject-result.js'
 import type { CompiledCriterion } from './criterion.js'
-import { stratumKey, stratumValueOf } from './values.js'
+import { stratumValueOf } from './values.js'
 
 /** A compiled Measure with the totals to which subjects are added. */
 export interface MeasureWork {

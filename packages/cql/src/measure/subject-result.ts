@@ -3,6 +3,7 @@ import {
   type GroupPlan,
   type Population,
   membershipsOf,
+  stratumKey,
   type Amount,
   type Membership,
   type Observed,
@@ -23,7 +24,7 @@ import { isFhir, isQuantity, type FhirElement, type Value, isList } from '../val
 import { compiledCriterion, valueFor, type CompiledCriterion } from './criterion.js'
 import { itemsFor, NO_ITEMS, type Items, keyOf, keyOfSubject, truthOf } from './items.js'
 import type { Prepared } from './prepare.js'
-import { evidenceValues, stratumKey, stratumValueOf } from './values.js'
+import { evidenceValues, stratumValueOf } from './values.js'
 import { quoted } from 'fhir-ops/internal/errors'
 
 /** A group with compiled criteria. */

@@ -1,7 +1,6 @@
 import type { Extension, ParametersParameter } from 'fhir/r4.js'
 import type { TypeModel } from 'fhir-ops/fhirpath'
 import type { StratumValue } from 'fhir-ops/internal/evaluate'
-import { objectsAt } from 'fhir-ops/internal/json'
 import type { Evaluation } from '../compile/compiler.js'
 import { FHIR_HELPERS, type HelperContext } from '../model/fhir-helpers.js'
 import { systemValueOf } from '../model/property.js'
@@ -12,14 +11,6 @@ import { numberOf, shortDecimalText } from '../values/decimal.js'
 import { literalText, plainTextOf } from '../values/text.js'
 import { isCode, isConcept, isFhir, isList, isQuantity, type Code, type FhirElement, type Value } from '../values/value.js'
 import type { CompiledCriterion } from './criterion.js'
-
-/** A text that is the same for values with the same codes, whatever their displays, texts and versions (R, Equivalent), and otherwise only for equal ones. */
-export function stratumKey(value: StratumValue): string {
-  const codings = objectsAt(value.concept, 'coding')
-  if (codings.length === 0 || codings.some(({ code }) => code === undefined)) return JSON.stringify(value)
-  const codes = new Set(codings.map(({ system = '', code }) => JSON.stringify([system, code])))
-  return JSON.stringify([...codes].toSorted())
-}
 
 const NULL_STRATUM: StratumValue = { concept: { text: 'null' } }
 

@@ -1,5 +1,5 @@
 import type { Extension } from 'fhir/r4.js'
-import type { JsonObject } from '../../json/index.js'
+import { objectsAt, type JsonObject } from '../../json/index.js'
 
 /** An observation: a number, or an amount in a UCUM unit. */
 export type Amount = number | { readonly value: number; readonly unit: string }
@@ -91,4 +91,12 @@ export interface StratumValue {
   readonly concept: JsonObject
   /** The Quantity that the text describes. */
   readonly quantity?: JsonObject
+}
+
+/** A text that is the same for values with the same codes, whatever their displays, texts and versions (R, Equivalent), and otherwise only for equal ones. */
+export function stratumKey(value: StratumValue): string {
+  const codings = objectsAt(value.concept, 'coding')
+  if (codings.length === 0 || codings.some(({ code }) => code === undefined)) return JSON.stringify(value)
+  const codes = new Set(codings.map(({ system = '', code }) => JSON.stringify([system, code])))
+  return JSON.stringify([...codes].toSorted())
 }

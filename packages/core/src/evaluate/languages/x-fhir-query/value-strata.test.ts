@@ -62,6 +62,21 @@ describe('strata by values', () => {
     expect(await valuesBy('code.coding')).toEqual([concept('height'), concept('weight')])
   })
 
+  test('with the same codes are one, with the display of the first member, and amounts with the same text, too', async () => {
+    const coded = (id: string, display: string): JsonObject => ({
+      resourceType: 'Observation',
+      id,
+      code: { coding: [{ system: 'http://example.org/codes', code: 'pulse', display }], text: display },
+      valueQuantity: { value: 70, unit: display, code: 'kg' },
+    })
+    const valuesBy = async (expression: string): Promise<unknown> => {
+      const resources = [divided('Observation?code=pulse', byValue(expression)), coded('p1', 'Pulse'), coded('p2', 'Heart rate')]
+      return strataIn(await reportOf(resources)).map(({ value, population: [all] = [] }) => [value?.text, all?.count])
+    }
+    expect(await valuesBy('code')).toEqual([['Pulse', 2]])
+    expect(await valuesBy('value')).toEqual([['70 kg', 2]])
+  })
+
   test('have amounts as text and as Quantity', async () => {
     const kilos = { value: 70.5, unit: 'kilo', system: 'http://unitsofmeasure.org', code: 'kg' }
     const few = { comparator: '<', value: 3, unit: 'stone' }

@@ -15,7 +15,7 @@ import {
 import { isObject, stringAt, type JsonObject } from '../../../json/index.js'
 import { isConcept } from '../../concept.js'
 import type { Criterion } from '../../measure-plan.js'
-import type { Stratum, StratumValue, Tally } from '../../totals/sums.js'
+import { stratumKey, type Stratum, type StratumValue, type Tally } from '../../totals/sums.js'
 import { searchOptions, withPlace } from './criterion-query.js'
 
 /** One value for each criterion of a stratifier. */
@@ -96,7 +96,12 @@ async function valuesReader(ctx: OperationContext, criteria: readonly Criterion[
     const root = rootNode(model, stored.resource)
     let combinations: readonly Values[] = [[]]
     for (const read of readers) combinations = combined(ctx, combinations, await read(root))
-    return new Map(combinations.map((values) => [JSON.stringify(values), values]))
+    const found = new Map<string, Values>()
+    for (const values of combinations) {
+      const key = JSON.stringify(values.map(({ concept }) => stratumKey({ concept })))
+      if (!found.has(key)) found.set(key, values)
+    }
+    return found
   }
 }
 
