@@ -5,24 +5,32 @@ export interface Place {
   readonly operation: string
   readonly sample?: string
   readonly input?: Input
+  /** True if the address has an input that cannot be read: it is damaged or incomplete, or the input is too long. */
+  readonly isLost?: true
 }
 
-/** Reads `#/expand`, `#/expand/family` or `#/expand/~<input>`. What cannot be read opens nothing. */
+/** Reads `#/expand`, `#/expand/family` or `#/expand/~<input>`. */
 export async function readAddress(fragment: string): Promise<Place> {
   const [operation = '', rest = ''] = fragment.replace(/^#\/?/, '').split('/')
   if (!rest.startsWith('~')) return { operation, ...(rest !== '' && { sample: rest }) }
   const input = await unpacked(rest.slice(1)).catch(() => undefined)
-  return { operation, ...(input !== undefined && { input }) }
+  return input === undefined ? { operation, isLost: true } : { operation, input }
 }
 
-/** An address that opens the same. Everything is in the fragment, which browsers do not send. */
+/** An address that opens the same, or a forgetful one. Everything is in the fragment, which browsers do not send. */
 export async function writeAddress({ operation, sample, input }: Place): Promise<string> {
   if (input === undefined) return `#/${operation}${sample === undefined ? '' : `/${sample}`}`
-  return `#/${operation}/~${await packed(input)}`
+  const json = JSON.stringify(input)
+  return `#/${operation}/~${json.length > MOST_CHARACTERS ? '' : await packed(json)}`
 }
 
-async function packed(input: Input): Promise<string> {
-  const stream = new Blob([JSON.stringify(input)]).stream().pipeThrough(new CompressionStream('deflate-raw'))
+/** True for the address of an input that is too long for one. */
+export function isForgetful(address: string): boolean {
+  return address.endsWith('/~')
+}
+
+async function packed(json: string): Promise<string> {
+  const stream = new Blob([json]).stream().pipeThrough(new CompressionStream('deflate-raw'))
   const bytes = new Uint8Array(await new Response(stream).arrayBuffer())
   const text = Array.from(bytes, (byte) => String.fromCharCode(byte)).join('')
   return btoa(text).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')

@@ -1,5 +1,5 @@
-import { readAddress, writeAddress } from './address.js'
-import { copyText } from './dom/code-block.js'
+import { isForgetful, readAddress, writeAddress, type Place } from './address.js'
+import { copyText, sayOn } from './dom/code-block.js'
 import { element } from './dom/element.js'
 import { browserRunner } from './engine/browser-runner.js'
 import type { Call, Runner } from './engine/call.js'
@@ -77,10 +77,30 @@ async function openAddress(desk: Desk): Promise<void> {
   const place = await readAddress(location.hash)
   const page = OPERATION_PAGES.find(({ id }) => id === place.operation) ?? OPERATION_PAGES[0]
   if (page === undefined) return
-  open(desk, page, place.input ?? page.samples.find(({ id }) => id === place.sample) ?? page.samples[0] ?? EMPTY)
+  const sample = page.samples.find(({ id }) => id === place.sample)
+  open(desk, page, { input: place.input ?? sample ?? page.samples[0] ?? EMPTY, problem: problemOf(place, { page, sample }) })
 }
 
-function open(desk: Desk, page: OperationPage, input: Input | Sample): void {
+/** Why a sample is opened instead of what the address names. */
+function problemOf(
+  place: Place,
+  { page, sample }: { readonly page: OperationPage; readonly sample: Sample | undefined },
+): string | undefined {
+  if (place.operation !== '' && place.operation !== page.id)
+    return `There is no operation '${place.operation}' here, so this is ${page.title}.`
+  if (place.isLost === true)
+    return 'The input in this address cannot be read, so this is a sample. The address is damaged or incomplete, or its input is too long for one.'
+  if (place.sample !== undefined && sample === undefined) return `There is no sample '${place.sample}' here, so this is another one.`
+  return undefined
+}
+
+/** What an operation is opened with; not run if there is a problem. */
+interface Opening {
+  readonly input: Input | Sample
+  readonly problem?: string | undefined
+}
+
+function open(desk: Desk, page: OperationPage, { input, problem }: Opening): void {
   const form = createForm(page, input, { onChange: () => changed(desk), onRun: () => void run(desk) })
   const opened = { page, form, sample: 'id' in input ? input.id : undefined }
   desk.opened = opened
@@ -88,15 +108,19 @@ function open(desk: Desk, page: OperationPage, input: Input | Sample): void {
   markCurrent(desk.menu, page.id)
   document.title = `${page.title} · fhir-ops playground`
   const section = inputSection(opened, {
-    openSample: (sample) => open(desk, page, sample),
+    openSample: (sample) => open(desk, page, { input: sample }),
     run: () => void run(desk).then(() => showResult(desk)),
     store: page.stored === undefined ? undefined : () => void store(desk, opened, page.stored),
-    copyLink: async (at) => copyText(new URL(await addressOf(opened), location.href).href, at),
+    async copyLink(at) {
+      const address = await addressOf(opened)
+      if (isForgetful(address)) return sayOn(at, 'Too long for a link')
+      return copyText(new URL(address, location.href).href, at)
+    },
   })
   desk.workplace.replaceChildren(section)
   showCall(desk, opened)
-  if (page.isManual !== true) void run(desk)
-  else desk.result.showProblem(missing(desk, page) ?? 'Runs when you ask it to.')
+  if (problem === undefined && page.isManual !== true) void run(desk)
+  else desk.result.showProblem(problem ?? missing(desk, page) ?? 'Runs when you ask it to.')
 }
 
 /** Why the operation cannot run here. */

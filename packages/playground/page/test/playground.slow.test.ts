@@ -171,6 +171,32 @@ describe.skipIf(program === undefined)('the playground in Chromium (needs Chromi
       expect(await other.page.getByRole('tree').innerText()).toContain('Notfall, sofort')
     })
 
+    test.each([
+      ['#/validate/~AAAA', 'cannot be read'],
+      ['#/vlidate', "There is no operation 'vlidate'"],
+      ['#/validate/nothing', "There is no sample 'nothing'"],
+    ])('%s opens no other input without saying so, and the page goes on', async (address, problem) => {
+      await using opened = await openPage(browser, alone)
+      await opened.open(address)
+      await opened.page.locator('.verdict.warn').filter({ hasText: problem }).waitFor()
+      await opened.page.getByRole('button', { name: 'Run', exact: true }).click()
+      expect(await opened.answered()).toMatch(/^200/)
+    })
+
+    test('of a long call the beginning is shown, so that typing stays quick, and the whole is copied', async () => {
+      await using opened = await openPage(browser, alone)
+      const family = 'x'.repeat(300_000)
+      const resource = JSON.stringify({ resourceType: 'Patient', name: [{ family }] })
+      await opened.open(await writeAddress({ operation: 'validate', input: { fields: {}, texts: { resource } } }))
+      await opened.answered()
+      const curl = opened.page.getByRole('group', { name: 'curl' })
+      expect((await curl.innerText()).length).toBeLessThan(50_000)
+      await opened.page.locator('.same').getByText(/more characters, which are copied too/).first().waitFor()
+      await opened.page.getByRole('button', { name: 'Copy curl' }).click()
+      await opened.page.getByRole('button', { name: 'Copy curl' }).filter({ hasText: 'Copied' }).waitFor()
+      expect(await opened.page.evaluate(() => navigator.clipboard.readText())).toContain(family)
+    })
+
     test('input that makes no request is said so, and the page goes on', async () => {
       await using opened = await openPage(browser, alone)
       await opened.open('#/expand/own')
