@@ -36,7 +36,6 @@ export const REASONS: Readonly<Record<string, string>> = {
   release: 'It is for other releases than R4.',
   logical: 'It is about instances of logical models, which are not resources.',
   xml: 'It is about XML; JSON is the only format here.',
-  publication: 'It is a rule of the publication process of HL7, not of FHIR.',
   expansion: 'It is an error of `$expand`, which has its own errors.',
   viewdefinition: 'ViewDefinitions are resources of SQL on FHIR, not of R4.',
   option: 'It occurs only with an option of the Java program that has no counterpart.',

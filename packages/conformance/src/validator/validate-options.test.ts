@@ -282,6 +282,7 @@ describe('options in a request', () => {
     ],
     ['{"security-checks":false,"examples":true,"no-experimental-content":false,"fetcher":"x","no-tx":true,"language":"de"}', []],
     ['{"no-experimental-content":true}', [['refuse', 'experimental']]],
+    ['{"for-publication":"true"}', [['forPublication', 'true']]],
     ['{"validateReference":"CHECK_VALID"}', [['validateReferences', 'profile']]],
     [
       '{"validateReference":"CHECK_EXISTS_AND_TYPE","assumeValidRestReferences":true}',
@@ -321,7 +322,7 @@ describe('options in a request', () => {
   test.each([
     ['{"best-practice":"toString"}', 'best-practice'],
     ['{"constructor":true}', 'constructor'],
-    ['{"for-publication":true}', 'for-publication'],
+    ['{"for-publication":"yes"}', 'for-publication'],
     ['{"wrong-displays":"off"}', 'wrong-displays'],
     ['{"allow-comments":1}', 'allow-comments'],
     ['{"allowed-extension-domain":[1]}', 'allowed-extension-domain'],

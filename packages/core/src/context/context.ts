@@ -245,6 +245,8 @@ export interface ValidationPolicy {
   readonly wrongDisplays?: 'error' | 'warning' | undefined
   /** Check outside of Bundles, too, that the targets of references are where a profile requires them (`aggregation`). Default true. */
   readonly enforceAggregationOutsideBundles?: boolean | undefined
+  /** Report what definitions lack that are to be published, in particular by HL7. Default false. */
+  readonly forPublication?: boolean | undefined
   /** Validate contained resources. Default true. */
   readonly validateContained?: boolean | undefined
   /** Url prefixes of extensions that need no definition. Default: none. */
@@ -336,6 +338,7 @@ export const VALIDATION_MEMBERS: { readonly [K in keyof ValidationPolicy]-?: Mem
   extensibleBindingWarnings: FLAG,
   wrongDisplays: oneOf('error', 'warning'),
   enforceAggregationOutsideBundles: FLAG,
+  forPublication: FLAG,
   validateContained: FLAG,
   extensionDomains: listOf(TEXT),
   vitalSigns: oneOf('category', 'code'),

@@ -2,12 +2,16 @@ import { quoted } from '../errors/index.js'
 import { objectAt, objectsAt, stringAt, type JsonObject, extensionAt, isObject } from '../json/index.js'
 import { choiceName, TYPE_URL } from '../text/index.js'
 import { labelOf, type Building, groupsOf, type ElementGroup, type ElementNode } from './element-tree.js'
-import { mergedElement, without, filledFrom } from './merge-element.js'
+import { filledFrom, lostConstraints, mergedElement, without } from './merge-element.js'
 
 /** Applies a profile's statements about an element and the elements below it to the element of the base. */
 export async function applyDifferential(build: Building, base: ElementNode, own: ElementNode): Promise<ElementNode> {
   await build.pace.step()
   const start = own.isImplied === true ? base.element : await startOf(build, base, own.element)
+  for (const key of lostConstraints(start, own.element)) {
+    const text = `${quoted(labelOf(own))} has another constraint ${quoted(key)} in the base, which stays; give the constraint of the profile a key of its own.`
+    build.report(own, 'constraint-key', text)
+  }
   const node = { ...base, element: withoutUseless(mergedElement(start, own.element, build.url)) }
   if (own.children.length === 0) return node
   const whole = node.children.length === 0 ? await expandElement(build, node, own) : node

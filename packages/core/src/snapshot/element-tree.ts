@@ -145,6 +145,8 @@ export type SnapshotProblemKind =
   | 'slicing-closed'
   /** The slices are in another order in the base. */
   | 'slice-order'
+  /** A constraint with the key of another one of the base, which stays instead. */
+  | 'constraint-key'
   /** A problem in the differential of another definition on which this one builds. */
   | 'other-definition'
 

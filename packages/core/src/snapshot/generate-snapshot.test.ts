@@ -154,6 +154,21 @@ describe('an element of the differential', () => {
     ).toEqual([kept])
   })
 
+  test.each([
+    { name: 'with another expression', own: { expression: 'name.exists()' }, isSaid: true },
+    { name: 'with the same expression', own: { severity: 'warning' }, isSaid: false },
+  ])('warns of a constraint that has a key of the base, $name: $isSaid', async ({ own, isSaid }) => {
+    const constraint = { key: 'a-1', human: 'a', severity: 'error', expression: 'true' }
+    const first = profile('first', 'Patient', [path('Patient', { constraint: [constraint] })])
+    const second = profile('own', 'Patient', [path('Patient', { constraint: [{ ...constraint, ...own }] })], {
+      baseDefinition: `${OWN}first`,
+    })
+    const { problems } = await generateSnapshot(contextWith(first), { definition: second })
+    expect(problems.map(({ kind, severity, expression }) => `${severity} ${kind} ${expression}`)).toEqual(
+      isSaid ? ['warning constraint-key StructureDefinition.differential.element[0]'] : [],
+    )
+  })
+
   test('keeps all constraints of a base that has a key twice, and replaces only the one with its expression', async () => {
     const constraint = { key: 'a-1', human: 'a', severity: 'warning' }
     const first = profile('first', 'Patient', [

@@ -5,7 +5,15 @@ import { checkInput, inputShape, OBJECT, TEXT } from '../input/index.js'
 import { isNestedDeeper, isObject, objectAt, objectsAt, ownCopy, stringAt, type JsonObject } from '../json/index.js'
 import { TYPE_URL } from '../text/index.js'
 import { applyDifferential, codeOf } from './apply-differential.js'
-import { type Building, type SnapshotProblem, type SnapshotSource, elementsOf, treeOf, type ElementNode } from './element-tree.js'
+import {
+  type Building,
+  type SnapshotProblem,
+  type SnapshotProblemKind,
+  type SnapshotSource,
+  elementsOf,
+  treeOf,
+  type ElementNode,
+} from './element-tree.js'
 import { forProfiles, inheritedElement, mergedElement, withBase, without } from './merge-element.js'
 
 /** The input of `generateSnapshot`: a StructureDefinition, or its canonical URL. */
@@ -132,7 +140,7 @@ async function builtTree(definition: JsonObject, tools: Tools): Promise<BuiltTre
     treeAt: (canonical) => treeAt(canonical, inner),
     report: ({ place }, kind, text) => {
       const expression = place === undefined ? 'StructureDefinition.differential' : `StructureDefinition.differential.element[${place}]`
-      problems.push({ kind, severity: kind === 'element-order' ? 'warning' : 'error', text, expression })
+      problems.push({ kind, severity: HARMLESS.has(kind) ? 'warning' : 'error', text, expression })
     },
   }
   if (isConstraint(definition)) {
@@ -148,6 +156,9 @@ async function builtTree(definition: JsonObject, tools: Tools): Promise<BuiltTre
   }
   return { tree: await addedElements(build, { base, own, name: stringAt(definition, 'type') ?? '' }), problems }
 }
+
+/** Kinds of problems with which the snapshot still keeps all that the base demands. */
+const HARMLESS: ReadonlySet<SnapshotProblemKind> = new Set(['element-order', 'constraint-key'])
 
 function isTooDeep(element: JsonObject): boolean {
   return ['path', 'sliceName'].some((name) => (stringAt(element, name) ?? '').split(/[./]/, MOST_STEPS + 1).length > MOST_STEPS)

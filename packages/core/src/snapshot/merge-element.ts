@@ -125,6 +125,17 @@ function constraintsOf(base: JsonObject, own: JsonObject, url: string | undefine
   return [...kept, ...mine.map((constraint) => withSource(constraint, url))]
 }
 
+/** Keys of constraints that are left out, because the base has them with other expressions. */
+export function lostConstraints(base: JsonObject, own: JsonObject): readonly string[] {
+  const inherited = objectsAt(base, 'constraint')
+  const known = new Set(inherited.map(identityOf))
+  const keys = new Set(inherited.map(({ key }) => key))
+  return objectsAt(own, 'constraint').flatMap((constraint) => {
+    const key = stringAt(constraint, 'key')
+    return key !== undefined && keys.has(key) && !known.has(identityOf(constraint)) ? [key] : []
+  })
+}
+
 function identityOf({ key, expression }: JsonObject): string {
   return JSON.stringify([key, expression])
 }

@@ -42,6 +42,7 @@ const OPTIONS: ReadonlyMap<string, ReadOption> = new Map<string, ReadOption>([
   ['validateContains', choice('validateContained', { ignore: 'false', check_valid: 'true' })],
   ['assumeValidRestReferences', flag((isOn) => [['assumeValidRestReferences', String(isOn)]])],
   ['enforceAggregationOutsideBundles', flag((isOn) => [['enforceAggregationOutsideBundles', String(isOn)]])],
+  ['for-publication', flag((isOn) => [['forPublication', String(isOn)]])],
   ['allow-comments', flag((isOn) => [['allowComments', String(isOn)]])],
   ['extensible-binding-warnings', flag((isOn) => [['extensibleBindingWarnings', String(isOn)]])],
   ['wrong-displays', choice('wrongDisplays', { error: 'error', warning: 'warning' })],

@@ -169,6 +169,7 @@ function readPolicy(reader: ParameterReader): ValidateRequest['policy'] {
     extensibleBindingWarnings: reader.boolean('extensibleBindingWarnings'),
     wrongDisplays: choiceOf(['error', 'warning'], 'wrongDisplays', reader.text('wrongDisplays')),
     enforceAggregationOutsideBundles: reader.boolean('enforceAggregationOutsideBundles'),
+    forPublication: reader.boolean('forPublication'),
     validateContained: reader.boolean('validateContained'),
     extensionDomains: reader.texts('extensionDomain'),
     vitalSigns: choiceOf(['category', 'code'], 'vitalSigns', reader.text('vitalSigns')),

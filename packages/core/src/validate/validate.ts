@@ -146,6 +146,7 @@ function policyOf(input: ValidateInput, general: ValidationPolicy): RunPolicy {
     extensibleBindingWarnings: first(input.extensibleBindingWarnings, general.extensibleBindingWarnings, true),
     wrongDisplays: first(input.wrongDisplays, general.wrongDisplays, 'error'),
     enforceAggregationOutsideBundles: first(input.enforceAggregationOutsideBundles, general.enforceAggregationOutsideBundles, true),
+    forPublication: first(input.forPublication, general.forPublication, false),
     validateContained: first(input.validateContained, general.validateContained, true),
     vitalSigns: first(input.vitalSigns, general.vitalSigns, 'category'),
     extensionDomains: [...(general.extensionDomains ?? []), ...(input.extensionDomains ?? [])],

@@ -130,4 +130,69 @@ export const DECIDED_OF_INTEGRATORS: readonly ProbeDecision[] = [
     probes: /^leads l1: forbidding\/(systemPattern0|coding\/code|reslice)\//,
     why: `[A pattern](${R4}/elementdefinition-definitions.html#ElementDefinition.pattern_x_) of a whole value says what its members are; theirs needs one of the member that the discriminator names.`,
   },
+  {
+    probes:
+      /^bundles x1: ref\/[\w-]+\/\w+\/dev$|^resources z1: (Provenance\/behalfBad|Consent\/actor|MedicationRequest\/(rep|prior|just)|Observation\/derived|Patient\/(idAss|linkT|gp))$|^definitions w2: Library\/subj$/,
+    why: `[A literal reference](${R4}/references.html#literal) names the type of its target, which must be allowed.`,
+  },
+  {
+    probes: /^bundles x1: ref\/[\w-]+\/upUuid\//,
+    why: '[RFC 4122](https://www.rfc-editor.org/rfc/rfc4122#section-3): letters of a UUID are written in lower case, and read in either.',
+  },
+  {
+    probes: /^bundles x2: (link|linkTwo)\/document\/prev$/,
+    why: `[Paging](${R4}/http.html#paging) is for searches and histories, and \`prev\` is the registered name of \`previous\`.`,
+  },
+  {
+    probes: /^bundles x2: dup\//,
+    why: `[References in Bundles](${R4}/bundle.html#references) may match several entries, which histories and answers have of the versions of a resource; applications choose.`,
+  },
+  {
+    probes:
+      /^(bundles x2: odd\/binary|resources z1: Patient\/(lang|photoLang)|definitions w1: ValueSet\/conDes|definitions w2: (CapabilityStatement\/fmtBad|Parameters\/money))$/,
+    why: `[A required binding](${R4}/terminologies.html#required) holds for media types, languages and currencies, too; theirs needs a server for them.`,
+  },
+  {
+    probes: /^bundles x3: slices\/\w+\/value\//,
+    why: 'Theirs cannot tell slices by a pattern that has a text only.',
+    isLimit: true,
+  },
+  {
+    probes: /^bundles x3: slices\/openAtEnd\//,
+    why: `[openAtEnd](${R4}/profiling.html#slicing): what is in no slice comes last.`,
+  },
+  {
+    probes: /^answers y1: status\/min\//,
+    why: `[in-progress](${R4}/questionnaireresponse-definitions.html#QuestionnaireResponse.status): a response that is not complete may lack answers.`,
+  },
+  {
+    probes:
+      /^(answers y1: q\/item\/tc\/|resources z1: (List\/code|Observation\/(interpOld|darOld)|Patient\/langX)$|definitions w1: CodeSystem\/desigUseBad$|publication v1: att\/)/,
+    why: `[A uri](${R4}/datatypes.html#uri) need not resolve: what is not loaded is unknown, not wrong, other than an extension; and a language for private use is one.`,
+  },
+  {
+    probes: /^resources z1: MedicationRequest\/rangeConv$/,
+    why: `[rng-2](${R4}/datatypes.html#Range): two grams are more than 500 milligrams.`,
+  },
+  {
+    probes: /^definitions w1: ValueSet\/(conBad|conCase|exclBad|f\/)/,
+    why: `[include.concept](${R4}/valueset-definitions.html#ValueSet.compose.include.concept) lists codes of the system, and [filters](${R4}/valueset-definitions.html#ValueSet.compose.include.filter) have operators and values that fit the property; theirs needs a server for them.`,
+  },
+  {
+    probes: /^definitions w1: ValueSet\/(loincF|sctF|sctEcl(Bad)?)$/,
+    why: 'Theirs asks a server whether values of filters are right, and reports an error without one.',
+    isLimit: true,
+  },
+  {
+    probes: /^definitions w2: (OperationDefinition\/tpVs|CapabilityStatement\/opVs)$/,
+    why: `[A canonical](${R4}/references.html#canonical) leads to a resource of the type that the element names.`,
+  },
+  {
+    probes: /^definitions w2: Parameters\/(both|rp)$/,
+    why: `[inv-1](${R4}/parameters.html#invs): a resource without members is there, too.`,
+  },
+  {
+    probes: /^definitions w2: Parameters\/sig$/,
+    why: `[base64Binary](${R4}/datatypes.html#base64Binary) can be decoded, in signatures, too.`,
+  },
 ]

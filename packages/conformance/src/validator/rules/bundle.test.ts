@@ -437,6 +437,7 @@ test.each<readonly [what: string, reference: string, patient: JsonObject, said: 
     ['error bundle-reference-missing Bundle'],
   ],
   ['one with another fullUrl', 'Patient/a', { fullUrl: `${HOST}Group/a` }, ['error bundle-reference-missing Bundle']],
+  ['a part of one with another fullUrl', 'Patient/a#x', { fullUrl: `${HOST}Group/a` }, ['error bundle-reference-missing Bundle']],
   ['one elsewhere', 'http://b.org/Patient/a', { fullUrl: `${HOST}Group/a` }, ['information bundle-reference-missing Bundle']],
 ])('a reference in an entry of a document to %s: BUNDLE_BUNDLE_ENTRY_NOTFOUND_APPARENT', async (_, reference, entry, said) => {
   const observation = { resourceType: 'Observation', id: 'o', status: 'final', code: { text: 'x' }, subject: { reference } }

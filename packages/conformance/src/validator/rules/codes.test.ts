@@ -39,7 +39,7 @@ describe('codings', () => {
     ['a code in use', basic(known('a')), {}, []],
     ['a code that is not in use any more', basic(known('old')), {}, ['warning concept-inactive Basic.code.coding[0]']],
     ['the code of a draft', basic(known('a')), { status: 'draft' }, ['information terminology-status Basic.code']],
-    ['the code of an experiment', tagged(known('a')), { experimental: true }, ['information terminology-status Basic.meta.tag[0]']],
+    ['the code of an experiment', tagged(known('a')), { experimental: true }, []],
     ['the code of a deprecated system', basic(known('a')), { extension: [deprecated] }, ['information terminology-status Basic.code']],
     ['a code without system in a concept', basic({ code: 'a' }), {}, ['warning coding-system-missing Basic.code.coding[0]']],
     ['a code without system alone', tagged({ code: 'a' }), {}, ['warning coding-system-missing Basic.meta.tag[0]']],

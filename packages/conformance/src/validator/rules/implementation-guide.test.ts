@@ -114,6 +114,18 @@ add(
   [terminology()],
 )
 add(
+  'a package that there is for each release, without naming one',
+  [],
+  ig(D({ uri: 'http://terminology.hl7.org/ImplementationGuide/hl7.terminology', packageId: 'hl7.terminology' })),
+  [
+    dep({
+      url: 'http://terminology.hl7.org/ImplementationGuide/hl7.terminology',
+      packageId: 'hl7.terminology.4.0.1',
+      fhirVersion: ['5.0.0'],
+    }),
+  ],
+)
+add(
   'the package of another guide for the release',
   ['error|business-rule guide-dependency ImplementationGuide.dependsOn[0]'],
   onTerminology({ packageId: 'b.words.r4' }),

@@ -9,9 +9,10 @@ const ctx = createContext({ storage: memoryStorage(), ...r4(), codeSystems: [sno
 
 async function saidOf(
   filter: { readonly property: string; readonly op: string; readonly value: string },
-  part = 'include',
+  { part = 'include', version }: { readonly part?: string; readonly version?: string } = {},
 ): Promise<string[]> {
-  const compose = { include: [{ system: 'http://snomed.info/sct' }], [part]: [{ system: 'http://snomed.info/sct', filter: [filter] }] }
+  const system = 'http://snomed.info/sct'
+  const compose = { include: [{ system }], [part]: [{ system, version, filter: [filter] }] }
   const { findings } = await validate(ctx, { resource: { resourceType: 'ValueSet', url: 'http://a.org/v', status: 'active', compose } })
   return findings
     .filter(({ kind }) => kind === 'value-set-filter')
@@ -37,9 +38,17 @@ test.each([
 })
 
 test('where and why a constraint is wrong, also of what is excluded', async () => {
-  expect(await saidOf(constraint('<< 73211009 |x'), 'exclude')).toEqual([
+  expect(await saidOf(constraint('<< 73211009 |x'), { part: 'exclude' })).toEqual([
     "error|invalid ValueSet.compose.exclude[0].filter[0] The value '<< 73211009 |x' for the filter constraint is invalid: '|' was expected, but the expression ends (at character 15).",
   ])
+})
+
+test('a constraint for an edition that is not known may be of another form', async () => {
+  const version = 'http://snomed.info/sct/731000124108'
+  expect(await saidOf(constraint('234234 << 234234'), { version })).toEqual([
+    expect.stringMatching(/^warning\|invalid ValueSet\.compose\.include\[0\]\.filter\[0\] The value .* may be invalid .*731000124108/),
+  ])
+  expect(await saidOf(constraint('<< 73211009'), { version })).toEqual([])
 })
 
 test('a constraint of any length is looked at', async () => {

@@ -55,6 +55,8 @@ export interface RunPolicy {
   /** Severity of displays that are none of the code's. */
   readonly wrongDisplays: 'error' | 'warning'
   readonly enforceAggregationOutsideBundles: boolean
+  /** Whether definitions are checked for what published ones need. */
+  readonly forPublication: boolean
   readonly validateContained: boolean
   /** Which Observations must conform to the profiles of vital signs. */
   readonly vitalSigns: VitalSigns

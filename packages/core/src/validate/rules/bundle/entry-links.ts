@@ -120,7 +120,7 @@ function versionOf(resource: unknown): unknown {
 
 /** `Type/id` of the target of a reference, without server and version; `undefined` for references of another form. */
 export function addressOf(target: string): string | undefined {
-  return /(?:^|\/)([A-Z][A-Za-z]{1,63}\/[A-Za-z0-9\-.]{1,64})(?:\/_history\/[A-Za-z0-9\-.]{1,64})?$/.exec(target)?.[1]
+  return /(?:^|\/)([A-Z][A-Za-z]{1,63}\/[A-Za-z0-9\-.]{1,64})(?:\/_history\/[A-Za-z0-9\-.]{1,64})?(?:#|$)/.exec(target)?.[1]
 }
 
 /** An entry of a document or message to which no link leads from the Composition or MessageHeader. */

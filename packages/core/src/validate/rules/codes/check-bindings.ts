@@ -1,3 +1,4 @@
+import { withoutVersion } from '../../../content/index.js'
 import { extensionElement } from '../../../cross-version/index.js'
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode, type TypeDefinition } from '../../../fhirpath/index.js'
@@ -141,6 +142,7 @@ function checkFor(rules: readonly ElementRule[]): NodeCheck {
     ? eachOnce(bound.filter(({ binding }) => binding.strength === 'required' || binding.isAdditional === true))
     : []
   const strongest = bound.filter(isStrongest)
+  const usual = new Set(bound.filter(({ binding, rule }) => rule.isBase && binding.strength === 'preferred').map(listOf))
   const ofTypeOnly = strongest.every(({ rule }) => rule.isBase) ? eachOnce(strongest) : undefined
   return (run, node) => {
     if (node.type.kind === 'primitive' && !CODED_PRIMITIVES.has(node.type.name)) return
@@ -148,8 +150,13 @@ function checkFor(rules: readonly ElementRule[]): NodeCheck {
     if (node.type.name === 'CodeableConcept' && isObject(node.value)) run.indexes.boundLists.set(node.value, () => boundLists(run, rules))
     const applied =
       codes.length > 0 && required.length > 0 ? required : (ofTypeOnly ?? eachOnce(inForce(run, node, { bound: strongest, codes })))
-    for (const one of applied) checkBinding(run, node, { ...one, codes })
+    for (const one of applied) checkBinding(run, node, { ...one, codes, isUsual: usual.has(listOf(one)) })
   }
+}
+
+/** The value set of a binding, in any version. */
+function listOf({ binding: { valueSet } }: BoundRule): string {
+  return withoutVersion(valueSet)
 }
 
 function eachOnce(bound: readonly BoundRule[]): readonly BoundRule[] {
@@ -163,7 +170,13 @@ function isStrongest({ binding, rule }: BoundRule): boolean {
   return binding.strength === 'required' || rule.bindings.every(({ strength }) => strength !== 'required')
 }
 
-function checkBinding(run: Run, node: FhirNode, { binding, rule, codes }: BoundRule & { codes: readonly GivenCode[] }): void {
+interface AppliedBinding extends BoundRule {
+  readonly codes: readonly GivenCode[]
+  /** True for a binding that FHIR's own types state, in a profile, too. */
+  readonly isUsual: boolean
+}
+
+function checkBinding(run: Run, node: FhirNode, { binding, rule, codes, isUsual }: AppliedBinding): void {
   if (binding.strength === 'extensible' && !run.policy.extensibleBindingWarnings) return
   const list = boundList(run, rule, binding.valueSet)
   if (list === PENDING) return
@@ -182,7 +195,7 @@ function checkBinding(run: Run, node: FhirNode, { binding, rule, codes }: BoundR
   if (binding.strength === 'required') checkInference(run, node, { rule, list })
   noteLacking(run, node, { rule, list, codes })
   const isOut = codes.every((code) => isOutside(run, node, { list, code }))
-  if (isOut && !isBeyond(run, node, { binding, rule, codes })) reportOut(run, node, { binding, rule, list, codes })
+  if (isOut && !isBeyond(run, node, { binding, rule, codes, isUsual })) reportOut(run, node, { binding, rule, list, codes })
 }
 
 /** The code system of a code without system follows from the value set, if only one of its systems has the code. */
@@ -223,14 +236,15 @@ function reportOut(run: Run, node: FhirNode, { binding, rule, list, codes }: Bou
 }
 
 /**
- * True for codes outside that are not reported: codes of unknown systems under a preferred binding, a code that the profile itself fixes, codes of FHIRPath's
+ * True for codes outside that are not reported: codes of unknown systems under a preferred binding and all under one that FHIR itself prefers, a code that the profile itself fixes, codes of FHIRPath's
  * types, and an absolute uri under an extensible binding, which may be defined elsewhere, except as the type of a Reference: there it is for logical models only.
  */
-function isBeyond(run: Run, node: FhirNode, { binding, rule, codes }: BoundRule & { codes: readonly GivenCode[] }): boolean {
+function isBeyond(run: Run, node: FhirNode, { binding, rule, codes, isUsual }: AppliedBinding): boolean {
   if (rule.children.get('code')?.value.fixed !== undefined || codes.every(({ code }) => code.startsWith(SYSTEM_TYPES))) return true
   const mayBeElsewhere = node.type.name === 'uri' && binding.strength === 'extensible' && node.parent?.type.name !== 'Reference'
   if (mayBeElsewhere && codes.every(({ code }) => isAbsoluteUri(code))) return true
-  return binding.strength === 'preferred' && codes.every(({ system }) => system !== undefined && isUnknown(run, system))
+  if (binding.strength !== 'preferred') return false
+  return (isUsual && !run.policy.forPublication) || codes.every(({ system }) => system !== undefined && isUnknown(run, system))
 }
 
 function isUnknown(run: Run, system: string): boolean {

@@ -101,10 +101,15 @@ function notesOn(run: Run, rules: readonly ElementRule[], { code, system = '' }:
     }
   }
   if (!isBound) notes = notesOnSystem(run, system)
-  return notes.length === 0 ? NONE : notes.filter(({ status, canonical }) => status !== 'draft' || !canonical.startsWith(COPIED))
+  return notes.length === 0 ? NONE : notes.filter((note) => isOfInterest(run, note))
 }
 
 const NONE: readonly StatusNote[] = []
+
+/** Experimental definitions are for trying things out, so they matter only in what is to be published. */
+function isOfInterest({ policy }: Run, { status, canonical }: StatusNote): boolean {
+  return status === 'experimental' ? policy.forPublication : status !== 'draft' || !canonical.startsWith(COPIED)
+}
 
 /** R4 contains copies of the code systems of terminology.hl7.org, most of which were drafts at the time. */
 const COPIED = 'http://terminology.hl7.org/'

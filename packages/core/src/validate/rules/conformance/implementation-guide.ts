@@ -91,13 +91,20 @@ function checkGuideOf(run: Run, node: FhirNode, { guide, packageId, releases }: 
   const known = stringAt(guide, 'packageId')
   if (packageId !== undefined && known !== undefined && familyOf(packageId) !== familyOf(known))
     run.findings.report(GUIDE_DEPENDENCY, node, { text: `The package of the guide is ${quoted(known)}, not ${quoted(packageId)}.` })
-  const named = NAMED_RELEASE.get(RELEASE_SUFFIX.exec(packageId ?? '')?.[1] ?? '')
-  const theirs = named === undefined ? releasesOf(guide) : [named]
+  const theirs = releasesFor(packageId, guide)
   if (theirs.length === 0 || releases.length === 0 || theirs.some((one) => releases.some((other) => sameRelease(one, other)))) return
   run.findings.report(GUIDE_DEPENDENCY, node, {
     text: `The guide is for ${releases.join(', ')}, but the one that it depends on is for ${theirs.join(', ')}.`,
     ...(!FOR_EACH_RELEASE.has(familyOf(packageId ?? known ?? '')) && { severity: 'warning' }),
   })
+}
+
+/** The releases that a package is for, by its name or by its guide; none if the name stands for that of any release. */
+function releasesFor(packageId: string | undefined, guide: JsonObject): readonly string[] {
+  if (packageId === undefined) return releasesOf(guide)
+  if (FOR_EACH_RELEASE.has(packageId)) return []
+  const named = NAMED_RELEASE.get(RELEASE_SUFFIX.exec(packageId)?.[1] ?? '')
+  return named === undefined ? releasesOf(guide) : [named]
 }
 
 /** The end of the names of packages that are made for one release each: `hl7.terminology.r4`, and in their guides `hl7.terminology.4.0.1`. */

@@ -72,7 +72,7 @@ function checkOperator(check: FilterCheck): void {
 function checkValue(check: FilterCheck, value: string): void {
   const operator = textOf(check.filter, 'op') ?? ''
   const problem = check.run.definitions.filterProblem(check.canonical, { property: check.name, op: operator, value })
-  if (problem !== undefined) say(check, `The value ${quoted(value)} for the filter ${check.name} is invalid: ${problem}.`)
+  if (problem !== undefined) sayInvalid(check, value, problem)
   if (operator === 'exists') {
     if (value !== 'true' && value !== 'false') say(check, `The value of the operator exists must be true or false, not ${quoted(value)}.`)
   } else if (operator === 'regex') checkRegex(check, value)
@@ -82,6 +82,17 @@ function checkValue(check: FilterCheck, value: string): void {
       say(check, `The value has a comma, which is a part of it: only the operators in and not-in take several values.`, 'information')
     checkOne(check, value)
   }
+}
+
+/** Reports a value that the code system cannot read. That a version which is not known here cannot read it, either, is not certain. */
+function sayInvalid(check: FilterCheck, value: string, problem: string): void {
+  const { run, filter, canonical, name } = check
+  const version = filter.parent === undefined ? undefined : textOf(filter.parent, 'version')
+  const family = version === undefined ? undefined : run.definitions.codeSystem(`${canonical}|${version}`)
+  if (family === PENDING) return
+  const isKnown = version === undefined || family?.has(version) === true
+  const verdict = isKnown ? 'is' : `may be invalid in ${quoted(version)}, which is not known here; by the rules for all versions it is`
+  say(check, `The value ${quoted(value)} for the filter ${name} ${verdict} invalid: ${problem}.`, isKnown ? 'error' : 'warning')
 }
 
 function checkRegex(check: FilterCheck, value: string): void {

@@ -11,11 +11,21 @@ const WORK_GROUP: FindingDefinition = defineFinding(
   'Name one work group of HL7, and give its name in publisher and its page as a url in contact.',
 )
 
+/** What a definition lacks that is to be published. */
+const PUBLICATION: FindingDefinition = defineFinding(
+  'publication',
+  'warning',
+  'required',
+  'State what published definitions state, so that others can find and use them.',
+)
+
 /** Requirements on definitions that HL7 publishes, which name the work group that is responsible for them. */
-export const workGroupRule: NodeRule = { on: ['DomainResource'], finds: [WORK_GROUP], check: checkWorkGroup }
+export const workGroupRule: NodeRule = { on: ['DomainResource'], finds: [WORK_GROUP, PUBLICATION], check: checkPublished }
 
 const EXTENSION = 'http://hl7.org/fhir/StructureDefinition/structuredefinition-wg'
 const PUBLISHED = 'http://hl7.org/fhir/'
+/** Urls of systems of identifiers, whose definitions no work group has. */
+const SID = 'http://hl7.org/fhir/sid'
 const PAGES = 'http://www.hl7.org/Special/committees/'
 
 /** A publisher that is a work group of HL7. Definitions of R4 itself name other publishers, some with a slash. */
@@ -75,13 +85,77 @@ const WORK_GROUPS: ReadonlyMap<string, WorkGroup> = new Map(
   ].map(([code = '', page = '', ...names]) => [code, { page, names }]),
 )
 
-function checkWorkGroup({ findings }: Run, node: FhirNode): void {
+function checkPublished(run: Run, node: FhirNode): void {
   const { value } = node
-  if (!isObject(value) || stringAt(value, 'url')?.startsWith(PUBLISHED) !== true) return
+  if (!isObject(value)) return
+  const url = stringAt(value, 'url') ?? ''
+  if (run.policy.forPublication) checkForPublication(run, node, { definition: value, url })
+  if (!url.startsWith(PUBLISHED)) return
+  if (node.type.name === 'ImplementationGuide') checkGuideOfHl7(run, node, value)
+  checkWorkGroup(run, node, value)
+}
+
+/** A part of HL7 that keeps its own code systems, or the definitions that they move to. */
+const OF_TERMINOLOGY = /terminology\.hl7\.org|hl7\.org\/cda\/stds\/core/
+
+/** Members that definitions of a type state when they are published, by the profiles for definitions that are shared; without those that only should be there. */
+const SHARED = ['url', 'version', 'title', 'status', 'experimental', 'description']
+const SHAREABLE: ReadonlyMap<string, readonly string[]> = new Map([
+  ['CodeSystem', [...SHARED, 'content', 'caseSensitive']],
+  ['ValueSet', SHARED],
+  ['ConceptMap', SHARED],
+  ['Measure', [...SHARED, 'publisher']],
+])
+
+interface Published {
+  readonly definition: JsonObject
+  readonly url: string
+}
+
+/** Checks that a definition has what the profiles for shared definitions demand: an error for those of HL7, else a warning. */
+function checkForPublication({ findings }: Run, node: FhirNode, { definition, url }: Published): void {
+  const type = node.type.name
+  const wanted = SHAREABLE.get(type)
+  if (wanted === undefined) return
+  const isOfHl7 = url.includes('hl7')
+  const isThere = (name: string): boolean => definition[name] !== undefined || definition[`_${name}`] !== undefined
+  const report = (name: string, isError: boolean): void => {
+    const text = `${isOfHl7 ? 'HL7' : 'Who publishes it'} should state ${quoted(name)}, as the profile Shareable${type} does.`
+    findings.report(PUBLICATION, node, { text, ...(isOfHl7 && isError && { severity: 'error' }) })
+  }
+  for (const name of wanted)
+    if (!isThere(name) && (name !== 'caseSensitive' || definition['content'] !== 'supplement'))
+      report(name, type !== 'Measure' || name !== 'title')
+  if (!isThere('name')) report('name', type === 'Measure')
+  if (type === 'CodeSystem' && url.includes('hl7.org') && !OF_TERMINOLOGY.test(url)) {
+    const text = 'Most code systems of HL7 move to terminology.hl7.org; consider giving this one such a url now.'
+    findings.report(PUBLICATION, node, { text, severity: 'information', code: 'business-rule' })
+  }
+}
+
+const DEFINED = 'http://hl7.org/fhir/StructureDefinition/structuredefinition-'
+
+/** Guides of HL7 state their status, their work group and how mature they are. */
+function checkGuideOfHl7({ findings }: Run, node: FhirNode, guide: JsonObject): void {
+  const urls = new Set(objectsAt(guide, 'extension').map(({ url }) => url))
+  for (const name of ['standards-status', 'wg', 'fmm'])
+    if (!urls.has(DEFINED + name))
+      findings.report(PUBLICATION, node, {
+        text: `A guide of HL7 ${name === 'fmm' ? 'should' : 'must'} have the extension ${quoted(DEFINED + name)}.`,
+        code: 'business-rule',
+        ...(name !== 'fmm' && { severity: 'error' }),
+      })
+}
+
+function checkWorkGroup({ findings, policy }: Run, node: FhirNode, value: JsonObject): void {
   const codes = objectsAt(value, 'extension').flatMap(nominated)
   const [code] = codes
-  if (code === undefined) return
   const error = (text: string): void => findings.report(WORK_GROUP, node, { text, severity: 'error' })
+  if (code === undefined) {
+    if (policy.forPublication && stringAt(value, 'url')?.includes(SID) !== true)
+      error(`A resource that HL7 publishes must state its work group with the extension ${quoted(EXTENSION)}.`)
+    return
+  }
   if (codes.length > 1) error(`The resource has more than one work group (${EXTENSION}).`)
   const group = WORK_GROUPS.get(code)
   if (group === undefined) return error(`The nominated WG ${quoted(code)} is unknown.`)

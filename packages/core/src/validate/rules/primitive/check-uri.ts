@@ -40,8 +40,9 @@ function checkFragment(run: Run, node: FhirNode): void {
   if (anchorsOf(run, containerOf(node)).has(value.slice(1))) return
   run.findings.report(URI_FRAGMENT, node, {
     text: `The fragment ${quoted(value)} does not resolve: nothing in the resource has this id.`,
-    ...(isNeeded(node) && { severity: 'error' }),
-    ...(node.parent?.type.name === 'Meta' && node.slot?.name === 'source' && { severity: 'information' }),
+    ...((isNeeded(node) || run.policy.forPublication) && { severity: 'error' }),
+    ...(node.parent?.type.name === 'Meta' &&
+      node.slot?.name === 'source' && { severity: run.policy.forPublication ? 'warning' : 'information' }),
   })
 }
 
