@@ -191,7 +191,11 @@ describe.skipIf(program === undefined)('the playground in Chromium (needs Chromi
       await opened.answered()
       const curl = opened.page.getByRole('group', { name: 'curl' })
       expect((await curl.innerText()).length).toBeLessThan(50_000)
-      await opened.page.locator('.same').getByText(/more characters, which are copied too/).first().waitFor()
+      await opened.page
+        .locator('.same')
+        .getByText(/more characters, which are copied too/)
+        .first()
+        .waitFor()
       await opened.page.getByRole('button', { name: 'Copy curl' }).click()
       await opened.page.getByRole('button', { name: 'Copy curl' }).filter({ hasText: 'Copied' }).waitFor()
       expect(await opened.page.evaluate(() => navigator.clipboard.readText())).toContain(family)
