@@ -68,10 +68,7 @@ export function conditionsOf(search: SearchOptions, model: TypeModel, request: R
   return requirementConditions(search, {
     type,
     codeFilter: codeFiltersOf(model, request),
-    dateFilter: [
-      ...dateFilters(request),
-      ...narrowing.flatMap(({ path, dates }) => (dates === undefined ? [] : [dateFilter(path, dates)])),
-    ],
+    dateFilter: [...dateFilters(request), ...narrowing.flatMap(({ path, dates }) => (dates === undefined ? [] : dateFilter(path, dates)))],
   })
 }
 
@@ -124,25 +121,26 @@ function codeFilters({ codePath: path, listedCodes }: RetrieveRequest): DataRequ
   return path === undefined || code.length < codes.length ? [] : [{ path, code }]
 }
 
-const MARGIN_MS = 86_400_000
+/** Days are compared as written, so moments of one day may be 50 hours apart: a day, and offsets from -12 to +14 hours. */
+const MARGIN_MS = 3 * 86_400_000
 
-/** Date filters by days, with one more day at both ends, because times may have no offset and days are compared as written. */
+/** Date filters by days, with a margin at both ends. */
 function dateFilters({ datePath: path, listedRange }: RetrieveRequest): DataRequirementDateFilter[] {
   if (path === undefined || listedRange === undefined || !isInterval(listedRange)) return []
   const { low, high } = listedRange
-  return [dateFilter(path, { ...(isTemporal(low) && { from: low.low }), ...(isTemporal(high) && { to: high.high }) })]
+  return dateFilter(path, { ...(isTemporal(low) && { from: low.low }), ...(isTemporal(high) && { to: high.high }) })
 }
 
-function dateFilter(path: string, { from, to }: NarrowingDates): DataRequirementDateFilter {
-  const start = from === undefined ? undefined : dayOf(from - MARGIN_MS)
-  const end = to === undefined ? undefined : dayOf(to + MARGIN_MS)
-  return { path, valuePeriod: { ...(start !== undefined && { start }), ...(end !== undefined && { end }) } }
+/** Empty if all dates of which a search can be asked are within the limits. */
+function dateFilter(path: string, { from = -Infinity, to = Infinity }: NarrowingDates): DataRequirementDateFilter[] {
+  const [start, end] = [from - MARGIN_MS, to + MARGIN_MS]
+  const valuePeriod = { ...(start > FIRST_DAY && { start: dayOf(start) }), ...(end < LAST_DAY && { end: dayOf(end) }) }
+  return Object.keys(valuePeriod).length === 0 ? [] : [{ path, valuePeriod }]
 }
 
 /** The day of a moment, limited to years of four digits, which is all that a search accepts. */
 function dayOf(moment: number): string {
-  const text = new Date(Math.min(Math.max(moment, FIRST_DAY), LAST_DAY)).toISOString()
-  return text.slice(0, 10)
+  return new Date(Math.min(Math.max(moment, FIRST_DAY), LAST_DAY)).toISOString().slice(0, 10)
 }
 
 const FIRST_DAY = Date.UTC(1583, 0, 1)
