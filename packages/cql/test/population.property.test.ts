@@ -34,6 +34,11 @@ const CONDITIONS = [
   "not (E.status = 'finished')",
   "E.status = 'finished' or E.period during MP",
   'E.status is null or E.period starts MP',
+  'E.period during Interval[@2020-01-01, @2020-06-01]',
+  'E.period starts during Interval(start of MP - 1 year, null]',
+  'start of E.period same day or after @2019-12-31T20:00:00.0-10:00',
+  'E.period during day of Interval[@2019-12-31T00:00:00.0+14:00, @2020-12-31T00:00:00.0+14:00]',
+  'E.period during Interval[@0001-01-01, @2020-06-01]',
 ]
 const condition = fc
   .array(fc.constantFrom(...CONDITIONS), { minLength: 1, maxLength: 3 })
@@ -138,6 +143,18 @@ describe('a population', () => {
       { patient: 1, ...visit, status: 'planned' },
     ]
     expect(await countFor(await contextWith(where, encounters))).toBe(expected)
+  })
+
+  it.each([
+    ['start of E.period same day or after @2020-03-01T20:00:00.0-10:00', '2020-03-01T00:00:00+14:00'],
+    ['start of E.period same day or before @2020-03-01T00:00:00.0+14:00', '2020-03-01T23:00:00-12:00'],
+    ['E.period during day of Interval[@2020-03-01T23:00:00.0-12:00, @2020-03-01T23:00:00.0-12:00]', '2020-03-01T05:00:00+14:00'],
+    ['E.period during Interval[@0001-01-01, @2020-01-01]', '0001-01-01'],
+    ['start of E.period after @1500-01-01', '1550-01-01'],
+    ['E.period during Interval[@2020-01-01, @9999-12-31]', '9999-12-30'],
+  ])('has those whose dates are far from what a condition states, in other offsets or years: %s', async (where, moment) => {
+    const encounters: readonly Encounter[] = [{ patient: 0, status: 'finished', start: moment, end: moment }]
+    expect(await countFor(await contextWith(where, encounters))).toBe(1)
   })
 
   it('is that of its subjects, of whom all resources are read', async () => {

@@ -50,7 +50,10 @@ const DATES = library(
     'Dates',
     `parameter "Measurement Period" Interval<DateTime>
 parameter Since Interval<DateTime> default Interval[@2018-01-01T00:00:00.0, @2018-12-31T00:00:00.0]
+parameter Until DateTime default @2018-12-31T00:00:00.0
 context Patient
+define "Until Then": Interval[@2018-01-01T00:00:00.0, Until]
+define "After Parameter": [Flag] F where F.period during Interval[end of "Until Then", null]
 define Written: [Encounter] E where E.period during Interval[@2019-01-01, @2019-06-30]
 define "Written Moments": [Procedure] P where P.performed during Interval[@2019-01-01T10:00:00.000+01:00, @2019-06-30T00:00:00.000Z)
 define "Look Back": Interval[start of "Measurement Period" - 1 year, end of "Measurement Period"]
@@ -147,7 +150,7 @@ describe('the data requirements of a Measure in CQL', () => {
   })
 
   it('have dates of the text, and those that follow from the period, but not what data or the defaults of other parameters determine', async () => {
-    const names = ['Written', 'Written Moments', 'Following', 'In Parameter', 'In Data']
+    const names = ['After Parameter', 'Written', 'Written Moments', 'Following', 'In Parameter', 'In Data']
     const { data } = await ofMeasure(
       names.map((name) => criteria(name)),
       { library: ['http://x/Library/Dates'] },

@@ -60,6 +60,7 @@ interface ConstantsOptions {
 export function createConstants({ places, given, offset }: ConstantsOptions): Constants {
   const constants = new WeakMap<Compute, Reach>()
   const values = new WeakMap<Compute, (given: Given) => Value | undefined>()
+  const results: Results = new WeakMap()
   let varying = 0
   let ofEach = 0
   const known = (compute: Compute, reach: Reach): Compute => {
@@ -67,14 +68,14 @@ export function createConstants({ places, given, offset }: ConstantsOptions): Co
     return compute
   }
   const constantOfEach = (compute: Compute): Compute => {
-    const place = places.constants.push((own) => constantOf(compute, { offset, given: own }) ?? compute) - 1
+    const place = places.constants.push((own) => constantOf(compute, { offset, given: own, results }) ?? compute) - 1
     const made: Compute = (evaluation) => placed(given(evaluation).constants, place)(evaluation)
     values.set(made, ({ constants: own }) => results.get(placed(own, place)))
     return known(made, 'each')
   }
   const constant = (compute: Compute, reach: Reach): Compute | undefined => {
     if (reach === 'each') return constantOfEach(compute)
-    const made = constantOf(compute, { offset })
+    const made = constantOf(compute, { offset, results })
     if (made !== undefined) values.set(made, () => results.get(made))
     return made === undefined ? undefined : known(made, 'all')
   }
@@ -115,10 +116,14 @@ export function isConstantForm(node: ElmNode, depth = 0): boolean {
 }
 
 /** The values of evaluated constants. */
-const results = new WeakMap<Compute, Value>()
+type Results = WeakMap<Compute, Value>
+
+interface ConstantOptions extends Pick<EvaluationOptions, 'given' | 'offset'> {
+  readonly results: Results
+}
 
 /** Evaluates a node over constants; `undefined` if that fails or takes too long, as it will then for each subject. */
-function constantOf(compute: Compute, options: Pick<EvaluationOptions, 'given' | 'offset'>): Compute | undefined {
+function constantOf(compute: Compute, { results, ...options }: ConstantOptions): Compute | undefined {
   try {
     const value = compute(createEvaluation({ now: new Date(0), maxSteps: MAX_STEPS, ...options }))
     const made = (): Value => value

@@ -104,8 +104,8 @@ function periodReader({ loaded: { includes }, model, periods, offset }: Analysed
   const units = new Map<ElmNode, ReturnType<typeof constantsIn>>()
   const parameters = (name: string, type: string | undefined): Value => {
     const period = periods.get(name)
-    // Null makes a period wider, whatever value the parameter will have.
-    return period === undefined ? null : periodValue(period, offset, type)
+    if (period === undefined) throw new OperationError('parameter-required', `The value of ${quoted(name)} is not known.`)
+    return periodValue(period, offset, type)
   }
   return (node, { node: elm }) => {
     const given = typeOf(node) === 'ParameterRef' ? periods.get(textAt(node, 'name') ?? '') : undefined
@@ -116,6 +116,8 @@ function periodReader({ loaded: { includes }, model, periods, offset }: Analysed
       units.set(elm, valueOf)
       return toParameterEntries('period', valueOf(node) ?? null, model)[0]?.valuePeriod
     } catch (error) {
+      // What was compiled for it would fail for all others, too.
+      units.delete(elm)
       if (error instanceof OperationError) return undefined
       throw error
     }
