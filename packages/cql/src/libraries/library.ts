@@ -165,8 +165,7 @@ function definitionOf(library: Library, name: string, shared: Shared): Definitio
   const compute = isContextSubject(name, context, expression)
     ? subject
     : inContext(context, shared, () => memoised(library, name, expression, shared))
-  const isConstant = shared.constants.reachOf(compute) !== undefined
-  const made = { name, context, compute, isPublic: textAt(def, 'accessLevel') !== 'Private', isConstant }
+  const made = { name, context, compute, isPublic: textAt(def, 'accessLevel') !== 'Private' }
   library.definitions.set(name, made)
   return made
 }

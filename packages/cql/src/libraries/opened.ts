@@ -17,8 +17,6 @@ export interface Definition {
   readonly compute: Compute
   /** Whether other libraries may use it and results include it. */
   readonly isPublic: boolean
-  /** Whether its value is the same for all subjects of an evaluation. */
-  readonly isConstant: boolean
 }
 
 /** State that all libraries of one compilation share. */

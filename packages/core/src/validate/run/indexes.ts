@@ -2,6 +2,7 @@ import type { FhirNode, FhirPathContext } from '../../fhirpath/index.js'
 import type { JsonObject } from '../../json/index.js'
 import type { Narrative } from '../rules/narrative/read-narrative.js'
 import type { CodeList } from './definitions.js'
+import type { Finding } from './finding.js'
 
 /** Indexes of the resource that rules use, each built at first use and most keyed by an object of the resource. */
 export interface Indexes {
@@ -14,8 +15,8 @@ export interface Indexes {
   readonly boundLists: Map<object, () => readonly CodeList[]>
   /** Evaluation contexts of expressions, by the resource's node. */
   readonly contexts: Map<FhirNode, FhirPathContext>
-  /** Whether a node conforms to a profile, as far as this was tried, by place and profile. */
-  readonly trials: Map<string, boolean>
+  /** The first error because of which a node does not conform to a profile, as far as this was tried, by place and profile; `undefined` if it conforms. */
+  readonly trials: Map<string, Finding | undefined>
   /** Narratives that were read before they are visited, by their text. */
   readonly narratives: Map<string, Narrative>
   /** Indexes of the ElementDefinitions of definitions. */

@@ -2,7 +2,7 @@ import { canonicalOf } from '../../../content/index.js'
 import { type FhirNode, pathOf, PENDING } from '../../../fhirpath/index.js'
 import { finished } from '../../../work/index.js'
 import type { ElementRule, Profile } from '../../run/element-rule.js'
-import { createSink, isError, type Finding, type FindingSink } from '../../run/finding.js'
+import { createSink, isError, type Finding } from '../../run/finding.js'
 import { nothingSeen } from '../../run/indexes.js'
 import type { Run } from '../../run/run.js'
 import type { Task } from '../../run/scheduler.js'
@@ -18,38 +18,29 @@ interface Trial {
  * meant to be. If profiles refer to each other in a circle, a trial that has not ended counts as passed.
  */
 export function conforms(run: Run, node: FhirNode, trial: Trial): boolean {
-  return conformsToRules(run, node, trial) && passes({ ...run, checksTypes: true }, node, { rules: [], key: 'type' })
+  return (
+    differenceFrom(run, node, trial) === undefined &&
+    firstError({ ...run, checksTypes: true }, node, { rules: [], key: 'type' }) === undefined
+  )
 }
 
-/** Like `conforms`, whatever the faults that the node has by its type. */
-export function conformsToRules(run: Run, node: FhirNode, trial: Trial): boolean {
-  return passes({ ...run, checksTypes: false }, node, trial)
+/** The first error because of which a node does not conform to rules, whatever the faults that it has by its type. */
+export function differenceFrom(run: Run, node: FhirNode, trial: Trial): Finding | undefined {
+  return firstError({ ...run, checksTypes: false }, node, trial)
 }
 
-function passes(run: Run, node: FhirNode, { rules, key }: Trial): boolean {
+function firstError(run: Run, node: FhirNode, { rules, key }: Trial): Finding | undefined {
+  const { trials } = run.indexes
   const name = `${pathOf(node)} ${key}`
-  const known = run.indexes.trials.get(name)
-  if (known !== undefined) return known
-  run.indexes.trials.set(name, true)
-  const result = tried(run, node, rules).errors === 0
-  run.indexes.trials.set(name, result)
-  return result
-}
-
-/** Applies rules to a node, and reports into a sink of its own. */
-function tried(run: Run, node: FhirNode, rules: readonly ElementRule[]): FindingSink {
+  if (trials.has(name)) return trials.get(name)
+  trials.set(name, undefined)
   const sink = createSink(1, { hidesForm: true })
   const policy = { ...run.policy, bestPractice: 'off' as const }
   const scheduler = { ...run.scheduler, later: doNow, atEnd: doNow }
   run.visit({ ...run, findings: sink, policy, scheduler, seen: nothingSeen() }, node, rules)
-  return sink
-}
-
-/** The first error because of which a node does not conform to rules. */
-export function firstError(run: Run, node: FhirNode, rules: readonly ElementRule[]): Finding | undefined {
-  return tried({ ...run, checksTypes: false }, node, rules)
-    .findings()
-    .find(isError)
+  const error = sink.errors === 0 ? undefined : sink.findings().find(isError)
+  trials.set(name, error)
+  return error
 }
 
 /** Runs a task immediately, because a trial ends when it returns. In a trial only the walk schedules work, and that yields and does not await. */

@@ -3,10 +3,10 @@ import { quoted } from '../../../errors/index.js'
 import { type FhirNode, isSubtype, pathOf, PENDING, rootNode, type TypeDefinition } from '../../../fhirpath/index.js'
 import { isObject, type JsonObject, objectAt, objectsAt, stringAt } from '../../../json/index.js'
 import { type ElementRule, TYPE_URL } from '../../run/element-rule.js'
-import { defineFinding, type FindingDefinition } from '../../run/finding.js'
+import { defineFinding, type Finding, type FindingDefinition } from '../../run/finding.js'
 import { emptyIndexes } from '../../run/indexes.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
-import { conformsToRules, firstError, profileRoots, rootsOf } from '../profile/conforms.js'
+import { differenceFrom, rootsOf } from '../profile/conforms.js'
 import type { DemandRule, MetTest, NodeRule, Run } from '../../run/run.js'
 import { containedOf, containerOf, entryAround, referenceOf, resolveLocally } from './resolve-locally.js'
 
@@ -130,16 +130,22 @@ function targetProfilesOf({ types }: ElementRule): readonly string[] {
 }
 
 /** Whether a target conforms to a profile; true when the profile is unknown or pending. */
-function isAllowed(run: Run, { type, resource, address }: Target, canonical: string): boolean {
+function isAllowed(run: Run, target: Target, canonical: string): boolean {
+  const { type } = target
   const own = ownType(run, canonical)
   if (own !== undefined) return isSubtype(run.model, type, own)
   const profile = run.definitions.profile(canonical)
   if (profile === undefined || profile === PENDING) return true
   if (!isSubtype(run.model, type, profile.type)) return false
-  if (profile.isBase || resource === undefined) return true
-  // `noteFaults` reports other errors of the target.
+  return profile.isBase || differenceOf(run, target, canonical) === undefined
+}
+
+/** The first difference of a target from a profile; `undefined` if one of them is not known. `noteFaults` reports other errors of the target. */
+function differenceOf(run: Run, { resource, address }: Target, canonical: string): Finding | undefined {
+  const profile = run.definitions.profile(canonical)
+  if (resource === undefined || profile === undefined || profile === PENDING) return undefined
   const key = address === undefined ? canonical : `${canonical} ${address}`
-  return conformsToRules(run, resource, { rules: rootsOf(run, profile), key })
+  return differenceFrom(run, resource, { rules: rootsOf(run, profile), key })
 }
 
 /** True for the canonical of an unknown profile. */
@@ -269,14 +275,14 @@ function checkProfiles(run: Run, node: FhirNode, { rule, reference, target }: Ta
 /** Says why a target of an allowed type conforms to none of the profiles. */
 function whyNot(
   run: Run,
-  { type, resource }: Target,
+  target: Target,
   { reference, canonicals }: { readonly reference: string; readonly canonicals: readonly string[] },
 ): string | undefined {
-  const nearest = canonicals.find((canonical) => isAllowed(run, { type }, canonical))
-  if (resource === undefined || nearest === undefined) return undefined
-  const error = firstError(run, resource, profileRoots(run, nearest))
-  const why = error === undefined ? '' : ` By ${namesOf([nearest])}, at ${error.expression}: ${error.text}`
-  return `Unable to find a profile match for ${quoted(reference)} among choices: ${namesOf(canonicals)}.${why}`
+  const nearest = canonicals.find((canonical) => isAllowed(run, { type: target.type }, canonical))
+  const difference = nearest === undefined ? undefined : differenceOf(run, target, nearest)
+  if (nearest === undefined || difference === undefined) return undefined
+  const { expression = '', text } = difference
+  return `Unable to find a profile match for ${quoted(reference)} among choices: ${namesOf(canonicals)}. By ${namesOf([nearest])}, at ${expression}: ${text}`
 }
 
 const ANY = 'http://hl7.org/fhir/StructureDefinition/Resource'
