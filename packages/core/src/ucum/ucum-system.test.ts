@@ -44,6 +44,9 @@ describe('units of measure', () => {
     ['dag', '(dekagram)', 'g'],
     ['k[IU]', '(kilointernational unit - arbitrary)', undefined],
     ['[IU]/mL', '(international unit - arbitrary) / (milliliter)', undefined],
+    ['[NTU]', '(Nephelometric Turbidity Unit)', '1'],
+    ['[FNU]/mL', '(Formazin Nephelometric Unit) / (milliliter)', 'm-3'],
+    ['10*3.Cel', '(the number ten for arbitrary powers ^ 3) * (degree Celsius)', 'K'],
   ])('%s is %s, in base units %s', async (code, name, canonical) => {
     const found = await lookup(ctx, { system: UCUM, code, properties: ['canonical'] })
     expect(found).toMatchObject({ code, display: code, version: '2.2' })
@@ -69,8 +72,8 @@ describe('units of measure', () => {
     ['m//s', 'Its parts do not make a unit'],
     ['(m', 'Its parts do not make a unit'],
     ['m{a', 'A bracket or brace does not end'],
-    ['{a}m', "After an annotation, an operator was expected, but there is 'm' at character 4"],
-    ['m{a}2', "After an annotation, an operator was expected, but there is '2' at character 5"],
+    ['{a}m', "After an annotation or a bracket, an operator was expected, but there is 'm' at character 4"],
+    ['m{a}2', "After an annotation or a bracket, an operator was expected, but there is '2' at character 5"],
     ['kmin', "The unit 'kmin' has a prefix, which its unit does not take, at character 1"],
     ['mg/mwk', "The unit 'mwk' has a prefix, which its unit does not take, at character 4"],
     ['k[in_i]', "The unit 'k[in_i]' has a prefix, which its unit does not take, at character 1"],
@@ -82,6 +85,13 @@ describe('units of measure', () => {
     ['__proto__', "The unit '__proto__' is unknown at character 1"],
     ['KG', "The unit 'KG' is unknown at character 1"],
     ['m{é}', "The annotation '{é}' is unknown at character 2"],
+    ['({a})2', "After an annotation or a bracket, an operator was expected, but there is '2' at character 6"],
+    ['k[NTU]', "The unit 'k[NTU]' is unknown at character 1"],
+    ['Cel/m', "The unit 'Cel' is on a special scale, so it has no exponent and is not multiplied or divided by a unit (UCUM section 21)"],
+    [
+      'm/[pH]2',
+      "The unit '[pH]' is on a special scale, so it has no exponent and is not multiplied or divided by a unit (UCUM section 21)",
+    ],
     ['', 'It is empty'],
     ['('.repeat(300), 'It is longer than 250 characters'],
   ])('%j is none', async (code, reason) => {

@@ -6,7 +6,7 @@ interface UnitReader {
   nameOf(code: string): string
   /** The name of a unit, or of one unit per another, as people write it: `milligram per deciliter`; `undefined` for any other code. */
   plainNameOf(code: string): string | undefined
-  /** The code without annotations, which have no meaning; `1` if nothing else is left. */
+  /** The code for the library: without annotations, which have no meaning; `1` if nothing else is left. */
   plain(code: string): string
 }
 
@@ -17,15 +17,22 @@ const NO_UNITS = Object.getOwnPropertyNames(Object.prototype)
 /** Allows spaces, which the specification does not, because they are common in annotations. */
 const ANNOTATION = /^\{[\x20-\x7a\x7c\x7e]*\}$/
 const PLAIN = /^[\x21-\x7e]*$/
+/** Units of UCUM 2.2 that the library lacks, with their names. Each is the number one and takes no prefix. */
+const LACKING: ReadonlyMap<string, string> = new Map([
+  ['[NTU]', 'Nephelometric Turbidity Unit'],
+  ['[FNU]', 'Formazin Nephelometric Unit'],
+])
 
 /** Reads codes with a library. Input that the library may handle incorrectly is not passed to it. */
 export function unitReader(library: UcumLibrary): UnitReader {
   const isUnit = (code: string): boolean => {
-    if (/^[1-9][0-9]*$/.test(code)) return true
+    if (/^[1-9][0-9]*$/.test(code) || LACKING.has(code)) return true
     const { status, ucumCode, unit } = library.validateUnitString(code)
     return status === 'valid' && ucumCode === code && typeof unit?.code === 'string'
   }
   const nameIn = (symbol: string): string => {
+    const lacking = LACKING.get(symbol)
+    if (lacking !== undefined) return lacking
     const name = library.validateUnitString(symbol).unit?.name
     return typeof name === 'string' ? name : ''
   }
@@ -40,20 +47,24 @@ export function unitReader(library: UcumLibrary): UnitReader {
     const { unit } = library.getSpecifiedUnit(symbol, 'validate')
     return unit?.isMetric_ === true || unit?.isBase_ === true
   }
+  const isSpecial = (symbol: string): boolean => library.getSpecifiedUnit(symbol, 'validate').unit?.isSpecial_ === true
   const wrongIn = (code: string): string | undefined => {
     const tokens = code.length > MAX_LENGTH ? undefined : unitTokens(code)
     if (tokens === undefined)
       return code.length > MAX_LENGTH ? `It is longer than ${MAX_LENGTH} characters` : 'A bracket or brace does not end'
-    return (
-      unknownPart(tokens, { isUnit, misusesPrefix }) ?? (isUnit(withoutAnnotations(tokens)) ? undefined : 'Its parts do not make a unit')
-    )
+    const unknown = unknownPart(tokens, { isUnit, misusesPrefix })
+    if (unknown !== undefined || isUnit(plainText(tokens))) return unknown
+    const special = tokens.find(({ kind, text }) => kind === 'unit' && isSpecial(text))
+    return special === undefined
+      ? 'Its parts do not make a unit'
+      : `The unit '${special.text}' is on a special scale, so it has no exponent and is not multiplied or divided by a unit (UCUM section 21)`
   }
   const symbolName = (symbol: string): string => nameIn(symbol) || symbol
   return {
     wrongIn,
     nameOf: (code) => nameOf(unitTokens(code) ?? [], symbolName),
     plainNameOf: (code) => plainNameOf(unitTokens(code) ?? [], symbolName),
-    plain: (code) => withoutAnnotations(unitTokens(code) ?? []),
+    plain: (code) => plainText(unitTokens(code) ?? []),
   }
 }
 
@@ -73,9 +84,10 @@ interface UnitTests {
 
 function unknownPart(tokens: readonly UnitToken[], { isUnit, misusesPrefix }: UnitTests): string | undefined {
   if (tokens.length === 0) return 'It is empty'
-  const stray = tokens.find(({ kind }, i) => tokens[i - 1]?.kind === 'annotation' && (kind === 'unit' || kind === 'number'))
+  const ends = (token?: UnitToken): boolean => token?.kind === 'annotation' || token?.text === ')'
+  const stray = tokens.find(({ kind }, i) => ends(tokens[i - 1]) && (kind === 'unit' || kind === 'number'))
   if (stray !== undefined)
-    return `After an annotation, an operator was expected, but there is '${stray.text}' at character ${stray.start + 1}`
+    return `After an annotation or a bracket, an operator was expected, but there is '${stray.text}' at character ${stray.start + 1}`
   const wrong = tokens.find(({ kind, text }) => {
     if (kind === 'annotation') return !ANNOTATION.test(text)
     return kind === 'unit' && (!PLAIN.test(text) || NO_UNITS.some((name) => text.includes(name)) || !isUnit(text))
@@ -85,10 +97,13 @@ function unknownPart(tokens: readonly UnitToken[], { isUnit, misusesPrefix }: Un
   return prefixed && `The unit '${prefixed.text}' has a prefix, which its unit does not take, at character ${prefixed.start + 1}`
 }
 
-/** The code without annotations. An annotation that stands alone is the unit `1`. */
-function withoutAnnotations(tokens: readonly UnitToken[]): string {
+/** The code without annotations, as the library reads it. An annotation that stands alone is the unit `1`, and so is a unit that the library lacks. */
+function plainText(tokens: readonly UnitToken[]): string {
   return tokens
-    .map((token, i) => (token.kind === 'annotation' ? (standsAlone(tokens, i) ? '1' : '') : token.text + (token.exponent ?? '')))
+    .map((token, i) => {
+      if (token.kind === 'annotation') return standsAlone(tokens, i) ? '1' : ''
+      return LACKING.has(token.text) ? '1' : token.text + (token.exponent ?? '')
+    })
     .join('')
 }
 
@@ -195,7 +210,7 @@ export interface UcumLibrary {
   getSpecifiedUnit(
     code: string,
     purpose: 'validate',
-  ): { readonly unit?: { readonly isMetric_?: unknown; readonly isBase_?: unknown } | null }
+  ): { readonly unit?: { readonly isMetric_?: unknown; readonly isBase_?: unknown; readonly isSpecial_?: unknown } | null }
   convertToBaseUnits(code: string, amount: number): { readonly status: string; readonly unitToExp?: Readonly<Record<string, number>> }
   convertUnitTo(from: string, amount: number, to: string): { readonly status: string; readonly toVal: number | null }
 }
