@@ -130,6 +130,76 @@ describe('an upstream that operations are handed to', () => {
     expect(`${error}`).not.toContain('words')
   })
 
+  const parameters = (...parameter: readonly unknown[]): object => ({ resourceType: 'Parameters', parameter })
+  const answered = async (name: string, resource: object): Promise<unknown> => {
+    server.behave = json(resource)
+    const handed = delegated(OPERATIONS, { ...options(), delegate: [name.slice(1)], remote: ['http://example.org/there'] })
+    return handed
+      .find((one) => one.name === name)
+      ?.run(ctx, there)
+      .catch((error: unknown) => error)
+  }
+  const yes = { name: 'result', valueBoolean: true }
+
+  it.each<[name: string, what: string, resource: object]>([
+    ['$validate-code', 'a result as text', parameters({ name: 'result', valueString: 'true' })],
+    ['$validate-code', 'a result that is text', parameters({ name: 'result', valueBoolean: 'true' })],
+    ['$validate-code', 'a result without value', parameters({ name: 'result' })],
+    ['$validate-code', 'no result', parameters({ name: 'display', valueString: 'secret words' })],
+    ['$validate-code', 'two results', parameters(yes, { name: 'result', valueBoolean: false })],
+    ['$validate-code', 'a result with two values', parameters({ ...yes, valueString: 'secret words' })],
+    ['$validate-code', 'a message that is no text', parameters(yes, { name: 'message', valueBoolean: true })],
+    ['$validate-code', 'a parameter without a name', parameters(yes, { valueString: 'secret words' })],
+    ['$validate-code', 'a parameter that is no object', parameters(yes, 'secret words')],
+    ['$validate-code', 'parameters that are no list', { resourceType: 'Parameters', parameter: yes }],
+    ['$validate-code', 'no parameters', { resourceType: 'Parameters' }],
+    ['$validate-code', 'parts that are no list', parameters(yes, { name: 'x', part: { name: 'y' } })],
+    ['$validate-code', 'a part without a name', parameters(yes, { name: 'x', part: [{ valueString: 'secret words' }] })],
+    ['$translate', 'a result that is a number', parameters({ name: 'result', valueBoolean: 1 })],
+    ['$translate', 'a match without parts', parameters(yes, { name: 'match', valueString: 'secret words' })],
+    ['$translate', 'a concept that is no Coding', parameters(yes, { name: 'match', part: [{ name: 'concept', valueCode: 'a' }] })],
+    ['$subsumes', 'an unknown outcome', parameters({ name: 'outcome', valueCode: 'secret words' })],
+    ['$subsumes', 'no outcome', parameters()],
+    ['$lookup', 'a display that is no text', parameters({ name: 'name', valueString: 'x' }, { name: 'display', valueString: 5 })],
+    ['$batch-validate-code', 'a validation without result', parameters({ name: 'validation', resource: parameters() })],
+    ['$batch-validate-code', 'a validation of another type', parameters({ name: 'validation', resource: { resourceType: 'Basic' } })],
+    ['$expand', 'a ValueSet without expansion', { resourceType: 'ValueSet', status: 'active' }],
+    ['$expand', 'an expansion that is a list', { resourceType: 'ValueSet', expansion: [] }],
+    ['$expand', 'contained codes that are no list', { resourceType: 'ValueSet', expansion: { contains: { code: 'secret words' } } }],
+    ['$expand', 'a code that is a number', { resourceType: 'ValueSet', expansion: { contains: [{ code: 5 }] } }],
+    ['$expand', 'a total that is text', { resourceType: 'ValueSet', expansion: { total: 'secret words' } }],
+  ])('and that answers %s with %s fails the call', async (name, _, resource) => {
+    const error = await answered(name, resource)
+    expect(error).toMatchObject({ code: 'storage-unavailable' })
+    expect(`${error}`).not.toContain('words')
+  })
+
+  it.each<[name: string, resource: object]>([
+    ['$validate-code', parameters(yes, { name: 'message', valueString: 'x' }, { name: 'own', part: [{ name: 'y', valueCoding: {} }] })],
+    ['$validate-code', parameters({ ...yes, extension: [{ url: 'http://x', valueCode: 'a' }] })],
+    ['$translate', parameters({ name: 'result', valueBoolean: false }, { name: 'message', valueString: 'none' })],
+    [
+      '$translate',
+      parameters(yes, {
+        name: 'match',
+        part: [
+          { name: 'equivalence', valueCode: 'wider' },
+          { name: 'concept', valueCoding: {} },
+        ],
+      }),
+    ],
+    ['$subsumes', parameters({ name: 'outcome', valueCode: 'subsumed-by' })],
+    ['$lookup', parameters({ name: 'name', valueString: 'x' }, { name: 'property', part: [{ name: 'code', valueCode: 'a' }] })],
+    [
+      '$batch-validate-code',
+      parameters({ name: 'validation', resource: parameters(yes) }, { name: 'validation', resource: { resourceType: 'OperationOutcome' } }),
+    ],
+    ['$expand', { resourceType: 'ValueSet', expansion: { total: 0 } }],
+    ['$expand', { resourceType: 'ValueSet', expansion: { contains: [{ abstract: true, contains: [{ code: 'a' }] }] } }],
+  ])('and that answers %s as R4 defines is passed on', async (name, resource) => {
+    expect(await answered(name, resource)).toMatchObject({ resource })
+  })
+
   describe('with the rights of this service', () => {
     const PERIOD = parametersFromQuery([
       ['periodStart', '2026'],

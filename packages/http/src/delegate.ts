@@ -1,7 +1,7 @@
 import { OperationError } from 'fhir-ops/errors'
 import { createPace, type Pace } from 'fhir-ops/internal/context'
 import { quoted } from 'fhir-ops/internal/errors'
-import { stringAt, type JsonObject } from 'fhir-ops/internal/json'
+import { isObject, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import { checkOptions, inputShape, ITERABLE, needed, type InputShape } from 'fhir-ops/internal/input'
 import type { OperationContext } from 'fhir-ops/context'
 import type { Operation, OperationRequest, OperationResponse } from 'fhir-ops/operation'
@@ -141,10 +141,111 @@ async function responseOf({ name, answers }: Operation, answer: Answer, pace: Pa
   const resource = await jsonOf(answer, pace)
   if (!isResource(resource)) throw unavailable('sent no resource')
   if (answers !== undefined && resource['resourceType'] !== answers) throw unavailable(`sent no ${answers}`)
+  await checkAnswer(name, resource, pace)
   return { status: 200, resource }
 }
 
 function isResource(resource: JsonObject): boolean {
   const type = stringAt(resource, 'resourceType')
   return type !== undefined && isResourceType(type) && type !== 'OperationOutcome'
+}
+
+/** A parameter of an answer as R4 defines it. */
+interface Output {
+  readonly name: string
+  /** True if each answer has it. */
+  readonly required?: boolean
+  readonly member: `value${string}` | 'part' | 'resource'
+  readonly is: (value: unknown) => boolean
+  /** Outputs among its parts, or in its Parameters. */
+  readonly within?: readonly Output[]
+}
+
+const RESULT: Output = { name: 'result', required: true, member: 'valueBoolean', is: (value) => typeof value === 'boolean' }
+const MESSAGE: Output = { name: 'message', member: 'valueString', is: isText }
+const DISPLAY: Output = { name: 'display', member: 'valueString', is: isText }
+const VALIDATION: readonly Output[] = [RESULT, MESSAGE, DISPLAY]
+const SUBSUMPTIONS: ReadonlySet<unknown> = new Set(['equivalent', 'subsumes', 'subsumed-by', 'not-subsumed'])
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string'
+}
+
+/**
+ * The outputs that say what the answer is. An answer without them, or with another type of value, would be read as no, or as nothing found.
+ *
+ * @see https://hl7.org/fhir/R4/terminology-service.html
+ */
+const OUTPUTS: ReadonlyMap<string, readonly Output[]> = new Map([
+  ['$validate-code', VALIDATION],
+  // A validation that failed has an OperationOutcome instead.
+  [
+    '$batch-validate-code',
+    [{ name: 'validation', member: 'resource', is: (value) => isOneOf(value, 'Parameters', 'OperationOutcome'), within: VALIDATION }],
+  ],
+  [
+    '$translate',
+    [
+      RESULT,
+      MESSAGE,
+      { name: 'match', member: 'part', is: Array.isArray, within: [{ name: 'concept', member: 'valueCoding', is: isObject }] },
+    ],
+  ],
+  ['$subsumes', [{ name: 'outcome', required: true, member: 'valueCode', is: (value) => SUBSUMPTIONS.has(value) }]],
+  ['$lookup', [{ name: 'name', member: 'valueString', is: isText }, DISPLAY]],
+])
+
+/** Outputs that may be repeated. */
+const REPEATED: ReadonlySet<string> = new Set(['match', 'validation'])
+
+/** @throws {OperationError} `storage-unavailable` if the answer of an operation is not what R4 defines, so that it could be mistaken for another. */
+async function checkAnswer(operation: string, resource: JsonObject, pace: Pace): Promise<void> {
+  if (resource['resourceType'] === 'Parameters') return checkParameters(resource['parameter'] ?? [], OUTPUTS.get(operation) ?? [], pace)
+  if (operation !== '$expand') return
+  const { expansion } = resource
+  if (!isObject(expansion) || !['number', 'undefined'].includes(typeof expansion['total'])) throw unavailable('sent no expansion')
+  await checkContains(expansion['contains'] ?? [], pace)
+}
+
+async function checkContains(contains: unknown, pace: Pace): Promise<void> {
+  if (!Array.isArray(contains)) throw unavailable('sent no expansion')
+  for (const code of contains) {
+    await pace.step()
+    if (!isObject(code) || !isText(code['code'] ?? '')) throw unavailable('sent no expansion')
+    if (code['contains'] !== undefined) await checkContains(code['contains'], pace)
+  }
+}
+
+async function checkParameters(parameters: unknown, outputs: readonly Output[], pace: Pace): Promise<void> {
+  if (!Array.isArray(parameters)) throw malformed()
+  const seen = new Set<string>()
+  for (const parameter of parameters) {
+    await pace.step()
+    if (!isObject(parameter)) throw malformed()
+    const { name } = parameter
+    if (typeof name !== 'string') throw malformed()
+    const output = outputs.find((one) => one.name === name)
+    if (output !== undefined) {
+      if (seen.has(name) && !REPEATED.has(name)) throw malformed()
+      checkValue(parameter, output)
+    }
+    seen.add(name)
+    const { part, resource } = parameter
+    const inner = isOneOf(resource, 'Parameters') ? (resource['parameter'] ?? []) : part
+    if (inner !== undefined) await checkParameters(inner, output?.within ?? [], pace)
+  }
+  if (outputs.some(({ name, required }) => required === true && !seen.has(name))) throw malformed()
+}
+
+function checkValue(parameter: JsonObject, { member, is }: Output): void {
+  const given = Object.keys(parameter).filter((key) => key.startsWith('value') || key === 'part' || key === 'resource')
+  if (given.length !== 1 || given[0] !== member || !is(parameter[member])) throw malformed()
+}
+
+function isOneOf(value: unknown, ...types: readonly string[]): value is JsonObject {
+  return isObject(value) && types.includes(stringAt(value, 'resourceType') ?? '')
+}
+
+function malformed(): OperationError {
+  return unavailable('sent no answer to the operation')
 }
