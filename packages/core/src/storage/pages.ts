@@ -140,7 +140,8 @@ type Searched = Pick<Storage, 'search'> & Partial<Pick<Storage, 'capabilities'>>
  * Iterates over the matches of a query. Pages are read as the caller proceeds.
  *
  * @yields Every match once, in the order of the query.
- * @throws {OperationError} `storage-unavailable` when a storage that `repeats` finds a resource on two pages, because then others may be on none.
+ * @throws {OperationError} `storage-unavailable` when a storage that `repeats` finds a resource on two pages, because then others may be on none;
+ *   `too-costly` when it finds more than 1,000,000.
  */
 export async function* allMatches(storage: Searched, query: SearchQuery): AsyncGenerator<StoredResource, void, undefined> {
   const check = storage.capabilities?.repeats === true ? repetitionCheck() : undefined
@@ -153,12 +154,16 @@ export async function* allMatches(storage: Searched, query: SearchQuery): AsyncG
   } while (next !== undefined)
 }
 
+/** Ids of one search that are compared, in about 70 MB. */
+const MOST_COMPARED = 1_000_000
+
 function repetitionCheck(): (items: readonly StoredResource[]) => void {
   const found = new Set<string>()
   return (items) => {
     for (const { id } of items) {
       if (found.has(id))
         throw new OperationError('storage-unavailable', 'The storage found a resource on two pages, so others may be missing.')
+      if (found.size === MOST_COMPARED) throw new OperationError('too-costly', `The search finds more than ${MOST_COMPARED} resources.`)
       found.add(id)
     }
   }
