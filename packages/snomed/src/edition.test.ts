@@ -27,7 +27,7 @@ describe('an edition stands for any of its versions', () => {
 
   beforeAll(async () => {
     const concepts = await importSynthetic(OLD)
-    for (const version of [NEW, OTHERS]) await importSynthetic(version, concepts)
+    for (const version of [NEW, OTHERS]) await importSynthetic(version, { store: concepts })
     ctx = createContext({ storage: memoryStorage(), concepts, codeSystems: [snomed()] })
   })
 

@@ -235,7 +235,7 @@ test('lookup tells attributes, relatives, module and time with displays', async 
   ])
 })
 
-test('lookup tells the properties of R4 by their names, and refuses normal forms', async () => {
+test('lookup tells the properties of R4 by their names', async () => {
   const properties = ['moduleId', 'sufficientlyDefined']
   const found = await lookup(ctx, { system: SNOMED, code: ID.organDisorder, properties })
   expect(found.properties.map(({ code, value }) => [code, value[1]])).toEqual([
@@ -243,9 +243,48 @@ test('lookup tells the properties of R4 by their names, and refuses normal forms
     ['moduleId', SCT.core],
     ['sufficientlyDefined', true],
   ])
-  await expect(lookup(ctx, { system: SNOMED, code: ID.organ, properties: ['normalForm'] })).rejects.toMatchObject({
-    code: 'not-supported',
-    message: expect.stringContaining('normalForm'),
+})
+
+describe('normal forms', () => {
+  const formsOf = async (code: string): Promise<Readonly<Record<string, unknown>>> => {
+    const { properties } = await lookup(ctx, { system: SNOMED, code: ids(code), properties: ['normalForm', 'normalFormTerse'] })
+    return Object.fromEntries(properties.map(({ code: name, value }) => [name, value[1]]))
+  }
+
+  test.each([
+    ['@organDisorder', '===@disorder:{@site=@organ}'],
+    ['@lobe', '<<<@lobe'],
+    ['@swelling', '<<<@swelling:{@site=@organ,@form=@lump}'],
+    ['@both', '<<<@both:@dose=#2.5,@brand="Acme Forte",{@site=@lobe},{@site=@organ},{@form=@lump}'],
+    ['@organDisorder:@site=@organ', '===@organDisorder:@site=@organ'],
+    ['@organDisorder:{@site=@lobe,@dose=#7.5}', '===@organDisorder:{@site=@lobe,@dose=#7.5}'],
+    ['@organDisorder:{@dose=#7.5}', '===@organDisorder:{@dose=#7.5},{@site=@organ}'],
+    ['@swelling+@twin', '===@swelling+@twin:{@site=@organ,@form=@lump},{@site=@limb}'],
+  ])('%s without terms: %s', async (code, expected) => {
+    expect((await formsOf(code))['normalFormTerse']).toBe(ids(expected))
+  })
+
+  test('with terms name each concept by its display', async () => {
+    expect((await formsOf('@organDisorder'))['normalForm']).toBe(ids('=== @disorder|Disorder|:{@site|Site|=@organ|Organ|}'))
+    expect((await formsOf('@both'))['normalForm']).toMatch(/^<<< [0-9]+\|Both disorders\|:[0-9]+\|Dose\|=#2\.5,/)
+  })
+
+  test('are given only if they are asked for by name, and not for inactive concepts, which nothing defines', async () => {
+    const { properties } = await lookup(ctx, { system: SNOMED, code: ID.both, properties: ['*'] })
+    expect(properties.map(({ code }) => code)).not.toContain('normalForm')
+    expect(await formsOf('@old')).toEqual({ inactive: true })
+  })
+
+  test('are refused over a release without relationships', async () => {
+    const bare = createContext({
+      storage: memoryStorage(),
+      concepts: await importSynthetic(VERSION, { without: 'relationship' }),
+      codeSystems: [snomed()],
+    })
+    await expect(lookup(bare, { system: SNOMED, code: ID.organ, properties: ['normalForm'] })).rejects.toMatchObject({
+      code: 'not-supported',
+      message: expect.stringContaining('normalForm'),
+    })
   })
 })
 
@@ -281,10 +320,40 @@ describe('expressions', () => {
     [`@disorder:{@site=@lobe},{@form=@lump}`, `@disorder:{@site=@organ,@form=@shape}`, 'not-subsumed'],
     [`@swelling`, `@disorder:@form=@lump`, 'subsumed-by'],
     [`@swelling+@twin`, `@twin`, 'subsumed-by'],
+    [`@disorder:@dose=#7`, `@disorder:@dose=#8`, 'not-subsumed'],
+    [`@disorder:@dose=#2.50`, `@disorder:@dose=#2.5`, 'equivalent'],
+    [`@disorder:@brand="7"`, `@disorder:@brand="7.0"`, 'not-subsumed'],
   ]
   test.each(cases)('%s and %s: %s', async (a, b, expected) => {
     const { outcome } = await subsumes(ctx, { system: SNOMED, codeA: ids(a), codeB: ids(b) })
     expect(outcome).toBe(expected)
+  })
+
+  test('have the concrete values that they state, also those that no concept has', async () => {
+    const code = ids('@disorder:@dose=#7.5,@brand="Other"')
+    const { properties } = await lookup(ctx, { system: SNOMED, code })
+    expect(properties.filter(({ code: name }) => name === ID.dose || name === ID.brand).map(({ value }) => value)).toEqual([
+      ['valueDecimal', 7.5],
+      ['valueString', 'Other'],
+    ])
+  })
+
+  test.each([
+    ['constraint', '< @disorder: @dose >= #5', true],
+    ['constraint', '< @disorder: @dose < #5', false],
+    ['constraint', '< @disorder: @brand = "other"', true],
+    ['@dose', '7.50', true],
+    ['@dose', '8', false],
+  ])('are compared by the concrete values that no concept has: %s = %s: %s', async (property, value, expected) => {
+    const filter = [
+      { property: ids(property), op: '=', value: ids(value) },
+      { property: 'expressions', op: '=', value: 'true' },
+    ]
+    const { result } = await validateCode(ctx, {
+      valueSet: { resourceType: 'ValueSet', status: 'active', compose: { include: [{ system: SNOMED, filter }] } },
+      coding: { system: SNOMED, code: ids('@swelling:@dose=#7.5,@brand="Other"') },
+    })
+    expect(result).toBe(expected)
   })
 
   test('are shown with terms, grouped as they were', async () => {

@@ -122,7 +122,7 @@ export interface SystemHeader {
   /** Properties that are returned only when they are requested by name. */
   readonly namedProperties?: ReadonlySet<string>
   /** Properties that the system defines but that cannot be returned; requests for them are refused. */
-  readonly missingProperties?: ReadonlySet<string>
+  readonly missingProperties?: ReadonlySet<string> | undefined
 }
 
 /** A definition of a concept: in the code system itself or in a supplement. */

@@ -13,7 +13,7 @@ import { bitmapFrom, members, type Bitmap } from 'fhir-ops/terminology'
 import type { Work } from 'fhir-ops/internal/work'
 import type { SnomedIndex } from '../release/snomed-index.js'
 import { foldTerm } from 'fhir-ops/internal/terminology'
-import type { AttributeRows } from '../release/section-reader.js'
+import { CONCRETE, isConcrete, type AttributeRows } from '../release/section-reader.js'
 import { wordCount } from './search-terms.js'
 
 /** What all parts of an evaluation need. */
@@ -177,7 +177,24 @@ export interface RowRange {
   readonly to: number
   /** The concept itself; absent for an expression. */
   readonly concept?: number
+  /** Concrete values of an expression that no concept of the version has. They are numbered after those of the version. */
+  readonly ownValues?: readonly string[]
 }
+
+/** Returns a concrete value as it is stored, numbers plain and strings in quotes; `undefined` for the ordinal of a concept. */
+export function concreteText({ header }: SnomedIndex, { ownValues = [] }: RowRange, value: number): string | undefined {
+  if (!isConcrete(value)) return undefined
+  const number = value - CONCRETE
+  return header.values[number] ?? ownValues[number - header.values.length]
+}
+
+/** True if two concrete values are the same text or the same number, such as `2.5` and `2.50`. */
+export function sameConcrete(a: string, b: string): boolean {
+  return a === b || (NUMBER.test(a) && NUMBER.test(b) && Number(a) === Number(b))
+}
+
+/** A number among stored concrete values. */
+export const NUMBER: RegExp = /^[-+]?[0-9]+(?:\.[0-9]+)?$/
 
 /** Returns the rows of a concept. */
 export function rowsOf(index: SnomedIndex, concept: number): RowRange {

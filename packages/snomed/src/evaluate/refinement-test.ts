@@ -2,8 +2,8 @@ import { addBit, testedBitmap, type Bits } from 'fhir-ops/internal/bits'
 import { and, andNot, members, or, type Bitmap } from 'fhir-ops/terminology'
 import { mapped, type Work } from 'fhir-ops/internal/work'
 import type { Attribute, Cardinality, Refinement, AttributeValue, Comparison } from '../ecl/index.js'
-import { isConcrete, CONCRETE } from '../release/section-reader.js'
-import { collected, type EclScope, rowsOf, type RowRange, visited } from './ecl-scope.js'
+import { isConcrete } from '../release/section-reader.js'
+import { collected, concreteText, type EclScope, NUMBER, rowsOf, type RowRange, visited } from './ecl-scope.js'
 import { termTest, wordCount } from './search-terms.js'
 
 /** A refinement, prepared for testing. */
@@ -143,7 +143,7 @@ function* groupsOf(range: RowRange): Generator<RowRange> {
 }
 
 /** True if an attribute of a refinement accepts this relationship value. */
-type ValueTest = (value: number) => boolean
+type ValueTest = (value: number, range: RowRange) => boolean
 
 /** An attribute of a refinement, prepared for testing: the accepted types and values. */
 interface AttributeTest {
@@ -162,24 +162,28 @@ function attributeTest(scope: EclScope, { types, value }: Evaluated): AttributeT
 }
 
 /** Counts the rows that the attribute accepts, in the given range. */
-function countRows({ types, accepts }: AttributeTest, { rows, from, to }: RowRange): number {
+function countRows({ types, accepts }: AttributeTest, range: RowRange): number {
+  const { rows, from, to } = range
   let count = 0
   for (let row = from; row < to; row++) {
-    if (types.has(rows.types[row] ?? 0) && accepts(rows.values[row] ?? 0)) count++
+    if (types.has(rows.types[row] ?? 0) && accepts(rows.values[row] ?? 0, range)) count++
   }
   return count
 }
 
 function concreteTest({ index }: EclScope, value: ConcreteValue): ValueTest {
   const accepts = textTest(value)
-  const known = index.header.values.map(accepts)
-  return (found) => isConcrete(found) && (known[found - CONCRETE] ?? false)
+  const known = new Map<string, boolean>(index.header.values.map((text) => [text, accepts(text)]))
+  return (found, range) => {
+    const text = concreteText(index, range, found)
+    return text !== undefined && (known.get(text) ?? accepts(text))
+  }
 }
 
 /** Returns a test for concrete values as stored: numbers plain, strings in quotes. */
 export function textTest(value: ConcreteValue): (text: string) => boolean {
   if (value.kind === 'number') {
-    return (text) => /^[-+]?[0-9]+(?:\.[0-9]+)?$/.test(text) && compares(value.comparison, Number(text), value.value)
+    return (text) => NUMBER.test(text) && compares(value.comparison, Number(text), value.value)
   }
   const isEqual = value.comparison === '='
   if (value.kind === 'boolean') {

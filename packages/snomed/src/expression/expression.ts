@@ -1,6 +1,6 @@
 import { CONCRETE } from '../release/section-reader.js'
 import type { SnomedIndex } from '../release/snomed-index.js'
-import { type RowRange, rowsOf } from '../evaluate/ecl-scope.js'
+import { concreteText, type RowRange, rowsOf, sameConcrete } from '../evaluate/ecl-scope.js'
 import { EclError, eclReader, parseConcept, type ConceptReference, type EclReader } from '../ecl/index.js'
 import { SCT } from '../sctid.js'
 
@@ -27,29 +27,33 @@ export interface NormalForm {
   readonly range: RowRange
 }
 
-interface Row {
+/** A relationship. */
+export interface Row {
   readonly type: number
   readonly group: number
   readonly value: number
+  /** The value, if it is concrete, as it is stored. */
+  readonly concrete?: string
 }
 
 /** Returns the normal form of an expression: relationships of the foci are added, and each role group remains a separate group. */
 export function normalForm(index: SnomedIndex, { foci, ungrouped, groups }: Expression): NormalForm {
-  const rows: Row[] = ungrouped.map((attribute) => rowOf(index, attribute, 0))
+  const ownValues: string[] = []
+  const rows: Row[] = ungrouped.map((attribute) => rowOf({ index, ownValues }, attribute, 0))
   let last = 0
   for (const group of groups) {
     last++
-    for (const attribute of group) rows.push(rowOf(index, attribute, last))
+    for (const attribute of group) rows.push(rowOf({ index, ownValues }, attribute, last))
   }
   for (const focus of foci) {
-    const inherited = rowsIn(rowsOf(index, focus))
+    const inherited = rowsIn(index, rowsOf(index, focus))
     rows.push(...inherited.map((row) => ({ ...row, group: row.group === 0 ? 0 : row.group + last })))
     last += Math.max(0, ...inherited.map(({ group }) => group))
   }
   const sorted = rows.toSorted((a, b) => a.group - b.group)
   const column = (read: (row: Row) => number): Uint32Array => Uint32Array.from(sorted, read)
   const columns = { types: column(({ type }) => type), groups: column(({ group }) => group), values: column(({ value }) => value) }
-  return { foci, range: { rows: columns, from: 0, to: sorted.length } }
+  return { foci, range: { rows: columns, from: 0, to: sorted.length, ownValues } }
 }
 
 /** Returns the normal form of a concept. */
@@ -58,22 +62,29 @@ export function normalFormOf(index: SnomedIndex, concept: number): NormalForm {
 }
 
 /** Returns the relationships in a range. */
-export function rowsIn({ rows, from, to }: RowRange): readonly Row[] {
-  return Array.from({ length: to - from }, (_, i) => ({
-    type: rows.types[from + i] ?? 0,
-    group: rows.groups[from + i] ?? 0,
-    value: rows.values[from + i] ?? 0,
-  }))
+export function rowsIn(index: SnomedIndex, range: RowRange): readonly Row[] {
+  const { rows, from, to } = range
+  return Array.from({ length: to - from }, (_, i) => {
+    const value = rows.values[from + i] ?? 0
+    const concrete = concreteText(index, range, value)
+    return { type: rows.types[from + i] ?? 0, group: rows.groups[from + i] ?? 0, value, ...(concrete !== undefined && { concrete }) }
+  })
 }
 
-/** Makes a row. A concrete value that no concept of the version has gets an unused number. */
-function rowOf({ header }: SnomedIndex, { type, value }: ExpressionAttribute, group: number): Row {
+interface Numbering {
+  readonly index: SnomedIndex
+  /** Collects the concrete values that no concept of the version has. */
+  readonly ownValues: string[]
+}
+
+function rowOf({ index: { header }, ownValues }: Numbering, { type, value }: ExpressionAttribute, group: number): Row {
   if (typeof value === 'number') return { type, group, value }
-  const known = header.values.indexOf(value.replace(/^#/, ''))
-  return { type, group, value: CONCRETE + (known < 0 ? header.values.length : known) }
+  const text = value.replace(/^#/, '')
+  const known = header.values.indexOf(text)
+  return { type, group, value: CONCRETE + (known < 0 ? header.values.length + ownValues.push(text) - 1 : known) }
 }
 
-type Rows = ReturnType<typeof rowsIn>
+type Rows = readonly Row[]
 
 /**
  * True if the expression has everything that the concept means: one of its foci is the concept or below it, or the concept is fully defined and its
@@ -84,27 +95,32 @@ export function isBelowConcept(index: SnomedIndex, form: NormalForm, concept: nu
   if (!index.isDefined(concept)) return false
   const primitives = index.ancestors(concept).filter((ancestor) => !index.isDefined(ancestor))
   if (!primitives.every((ancestor) => form.foci.some((focus) => index.isWithin(focus, ancestor)))) return false
-  const definition = rowsIn(rowsOf(index, concept))
+  const definition = rowsIn(index, rowsOf(index, concept))
   return definition.length > 0 && satisfies(index, form, definition)
 }
 
 /** True if everything that an expression states holds. */
 export function isBelowExpression(index: SnomedIndex, form: NormalForm, above: Expression): boolean {
   if (!above.foci.every((focus) => isBelowConcept(index, form, focus))) return false
-  return satisfies(index, form, rowsIn(normalForm(index, { ...above, foci: [] }).range))
+  return satisfies(index, form, rowsIn(index, normalForm(index, { ...above, foci: [] }).range))
 }
 
 /** True if each required role group is matched by a group whose relationships are the same or more specific. */
 function satisfies(index: SnomedIndex, form: NormalForm, demanded: Rows): boolean {
-  const offered = groupsOf(rowsIn(form.range))
-  return groupsOf(demanded).every((wanted) =>
-    offered.some((found) => wanted.every((row) => found.some((other) => isRowWithin(index, other, row)))),
-  )
+  const offered = groupsOf(rowsIn(index, form.range))
+  return groupsOf(demanded).every((wanted) => offered.some((found) => isGroupWithin(index, found, wanted)))
 }
 
-function isRowWithin(index: SnomedIndex, row: Rows[number], above: Rows[number]): boolean {
+/** True if each relationship of the second group is met by one of the first. */
+function isGroupWithin(index: SnomedIndex, group: Rows, above: Rows): boolean {
+  return above.every((row) => group.some((other) => isRowWithin(index, other, row)))
+}
+
+function isRowWithin(index: SnomedIndex, row: Row, above: Row): boolean {
   if (!index.isWithin(row.type, above.type)) return false
-  return row.value === above.value || (row.value < index.size && above.value < index.size && index.isWithin(row.value, above.value))
+  if (row.concrete !== undefined || above.concrete !== undefined)
+    return row.concrete !== undefined && above.concrete !== undefined && sameConcrete(row.concrete, above.concrete)
+  return index.isWithin(row.value, above.value)
 }
 
 /** Splits rows into role groups; each relationship outside groups becomes a group of its own. */
@@ -113,14 +129,51 @@ function groupsOf(rows: Rows): readonly Rows[] {
   return [...alone.map((row) => [row]), ...Map.groupBy(grouped, ({ group }) => group).values()]
 }
 
-/** Returns the id and term of a concept for an expression. */
-type ConceptNames = (concept: number) => { readonly id: string; readonly term: string }
+/** Returns the id of a concept for an expression, and its term if terms are wanted. */
+export type ConceptNames = (concept: number) => { readonly id: string; readonly term?: string }
 
-/** Writes an expression with terms, without white space, in its original grouping. */
+/**
+ * Writes the necessary normal form of a concept: `===`, its parents and relationships if it is fully defined. A primitive concept is its own focus after
+ * `<<<`, since its parents and relationships would not tell it from its siblings.
+ */
+export function renderNormalForm(index: SnomedIndex, concept: number, nameOf: ConceptNames): string {
+  const [status, foci] = index.isDefined(concept) ? ['===', [...index.parents(concept)]] : ['<<<', [concept]]
+  return `${status}${renderForm(foci, groupsOf(rowsIn(index, rowsOf(index, concept))), nameOf)}`
+}
+
+/** Writes the normal form of an expression, without role groups that another one of it implies. */
+export function renderExpressionForm(index: SnomedIndex, { foci, range }: NormalForm, nameOf: ConceptNames): string {
+  return `===${renderForm(foci, withoutImplied(index, groupsOf(rowsIn(index, range))), nameOf)}`
+}
+
+function renderForm(foci: readonly number[], groups: readonly Rows[], nameOf: ConceptNames): string {
+  const ungrouped = groups.filter(isAlone).flatMap(attributesOf)
+  return renderExpression({ foci, ungrouped, groups: groups.filter((group) => !isAlone(group)).map(attributesOf) }, nameOf)
+}
+
+function attributesOf(rows: Rows): readonly ExpressionAttribute[] {
+  return rows.map(({ type, value, concrete }) => {
+    if (concrete === undefined) return { type, value }
+    return { type, value: concrete.startsWith('"') ? concrete : `#${concrete}` }
+  })
+}
+
+function isAlone([row]: Rows): boolean {
+  return row?.group === 0
+}
+
+/** Removes role groups that another group implies; of equal groups, keeps the first. */
+function withoutImplied(index: SnomedIndex, groups: readonly Rows[]): readonly Rows[] {
+  const isImplied = (group: Rows, at: number): boolean =>
+    groups.some((other, i) => i !== at && isGroupWithin(index, other, group) && (i < at || !isGroupWithin(index, group, other)))
+  return groups.filter((group, at) => !isImplied(group, at))
+}
+
+/** Writes an expression, with terms where there are any, without white space, in its original grouping. */
 export function renderExpression({ foci, ungrouped, groups }: Expression, nameOf: ConceptNames): string {
   const concept = (ordinal: number): string => {
     const { id, term } = nameOf(ordinal)
-    return `${id}|${term}|`
+    return term === undefined ? id : `${id}|${term}|`
   }
   const attribute = ({ type, value }: ExpressionAttribute): string =>
     `${concept(type)}=${typeof value === 'number' ? concept(value) : value}`

@@ -3,8 +3,7 @@ import { once } from 'fhir-ops/internal/terminology'
 import { rowsOf, type RowRange } from '../evaluate/ecl-scope.js'
 import type { SnomedIndex } from '../release/snomed-index.js'
 import { definitionOf, displayTerm, type DisplayDialect } from './texts.js'
-import { CONCRETE, isConcrete } from '../release/section-reader.js'
-import { rowsIn } from '../expression/expression.js'
+import { renderNormalForm, rowsIn, type ConceptNames, type Row } from '../expression/expression.js'
 
 /** Returns a concept in the form of `CodeSystem.concept`. Members are read when they are accessed; the display is read only once. */
 export function conceptElement(index: SnomedIndex, concept: number, dialect: DisplayDialect): JsonObject {
@@ -21,9 +20,29 @@ export function conceptElement(index: SnomedIndex, concept: number, dialect: Dis
     },
     get property() {
       const isDefined = { code: 'sufficientlyDefined', valueBoolean: index.isDefined(concept) }
-      return [...propertiesOf(index, concept, rowsOf(index, concept)), isDefined]
+      const forms = index.isActive(concept) ? normalForms(index, dialect, (names) => renderNormalForm(index, concept, names)) : []
+      return [...propertiesOf(index, concept, rowsOf(index, concept)), isDefined, ...forms]
     },
   }
+}
+
+/** Returns the properties of a normal form, with terms and without. Each is written when it is read. */
+export function normalForms(index: SnomedIndex, dialect: DisplayDialect, render: (names: ConceptNames) => string): readonly JsonObject[] {
+  return [
+    {
+      code: 'normalForm',
+      get valueString() {
+        const form = render((concept) => ({ id: index.id(concept), term: displayTerm(index, concept, dialect) }))
+        return `${form.slice(0, 3)} ${form.slice(3)}`
+      },
+    },
+    {
+      code: 'normalFormTerse',
+      get valueString() {
+        return render((concept) => ({ id: index.id(concept) }))
+      },
+    },
+  ]
 }
 
 /** Returns the properties of a concept, or of an expression with this focus, in the form of `CodeSystem.concept.property`. */
@@ -33,14 +52,13 @@ export function propertiesOf(index: SnomedIndex, concept: number, range: RowRang
     { code: 'effectiveTime', valueDateTime: dateOf(index.effectiveTime(concept)) },
     { code: 'module', valueCode: index.module(concept) },
     { code: 'moduleId', valueCode: index.module(concept) },
-    ...distinct(rowsIn(range).map(({ type, value }) => attributeProperty(index, type, value))),
+    ...distinct(rowsIn(index, range).map((row) => attributeProperty(index, row))),
   ]
 }
 
-function attributeProperty(index: SnomedIndex, type: number, value: number): JsonObject {
+function attributeProperty(index: SnomedIndex, { type, value, concrete: text }: Row): JsonObject {
   const code = index.id(type)
-  if (!isConcrete(value)) return { code, valueCode: index.id(value) }
-  const text = index.header.values[value - CONCRETE] ?? ''
+  if (text === undefined) return { code, valueCode: index.id(value) }
   if (text.startsWith('"')) return { code, valueString: text.slice(1, -1) }
   return /^[-+]?[0-9]+$/.test(text) ? { code, valueInteger: Number(text) } : { code, valueDecimal: Number(text) }
 }

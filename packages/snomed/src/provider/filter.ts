@@ -3,10 +3,9 @@ import { readySet } from 'fhir-ops/internal/terminology'
 import { finished, type Work } from 'fhir-ops/internal/work'
 import { bitmapFrom, type Bitmap, type ConceptSet, type Filter } from 'fhir-ops/terminology'
 import { EclError } from '../ecl/index.js'
-import { rowsOf } from '../evaluate/ecl-scope.js'
+import { concreteText, rowsOf, sameConcrete, type RowRange } from '../evaluate/ecl-scope.js'
 import { normalForm, parseExpression, type Expression, type NormalForm } from '../expression/expression.js'
 import type { SnomedSystem } from '../open-snomed.js'
-import { CONCRETE, isConcrete } from '../release/section-reader.js'
 import type { SnomedIndex } from '../release/snomed-index.js'
 
 /** What filters need. */
@@ -90,12 +89,16 @@ function relationSet(scope: FilterScope, { property, op, value }: Filter): Conce
 function attributeSet({ system, expressions }: FilterScope, type: number, values: readonly string[]): ConceptSet {
   const { index } = system
   const wanted = new Set(values)
-  const textOf = (value: number): string =>
-    isConcrete(value) ? (index.header.values[value - CONCRETE] ?? '').replaceAll('"', '') : index.id(value)
+  const isWanted = (range: RowRange, value: number): boolean => {
+    const text = concreteText(index, range, value)
+    if (text === undefined) return wanted.has(index.id(value))
+    return text.startsWith('"') ? wanted.has(text.slice(1, -1)) : values.some((one) => sameConcrete(one, text))
+  }
   const has = (concept: number): boolean => {
-    const { rows, from, to } = expressions.get(concept)?.form.range ?? rowsOf(index, concept)
+    const range = expressions.get(concept)?.form.range ?? rowsOf(index, concept)
+    const { rows, from, to } = range
     for (let row = from; row < to; row++) {
-      if (rows.types[row] === type && wanted.has(textOf(rows.values[row] ?? 0))) return true
+      if (rows.types[row] === type && isWanted(range, rows.values[row] ?? 0)) return true
     }
     return false
   }

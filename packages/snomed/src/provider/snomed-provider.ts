@@ -2,11 +2,18 @@ import type { JsonObject } from 'fhir-ops/internal/json'
 import { CONCEPT_PROPERTIES, foldTerm, placeOfWord, type ConceptText, type FilterWord } from 'fhir-ops/internal/terminology'
 import { type CodeSystemProvider, type Filter, and, bitmapFrom, or, type Bitmap } from 'fhir-ops/terminology'
 import type { CodeGrammar, SystemHeader, Hierarchy, ConceptIndex } from 'fhir-ops/internal/code-system'
-import { renderExpression, normalFormOf, type NormalForm, isBelowConcept, isBelowExpression } from '../expression/expression.js'
+import {
+  renderExpression,
+  renderExpressionForm,
+  normalFormOf,
+  type NormalForm,
+  isBelowConcept,
+  isBelowExpression,
+} from '../expression/expression.js'
 import type { SnomedSystem } from '../open-snomed.js'
-import { SNOMED } from '../sctid.js'
+import { SCT, SNOMED } from '../sctid.js'
 import { expressionTable, snomedFilter, takesInactive, type ExpressionTable, type KnownExpression } from './filter.js'
-import { dateOf, propertiesOf } from './concept-element.js'
+import { dateOf, normalForms, propertiesOf } from './concept-element.js'
 import { designationsOf, displayDialect, displayTerm, type DisplayDialect } from './texts.js'
 import { rangeBitmap } from 'fhir-ops/internal/bits'
 import { finished } from 'fhir-ops/internal/work'
@@ -55,7 +62,9 @@ function headerOf({ index }: SnomedSystem, { tag }: DisplayDialect): SystemHeade
     versionNeeded: false,
     propertiesAreConcepts: true,
     namedProperties: NAMED,
-    missingProperties: MISSING,
+    get missingProperties() {
+      return hasRelationships(index) ? undefined : NORMAL_FORMS
+    },
     properties: new Map([
       ['inactive', `${CONCEPT_PROPERTIES}#inactive`],
       ['module', undefined],
@@ -69,8 +78,14 @@ function headerOf({ index }: SnomedSystem, { tag }: DisplayDialect): SystemHeade
 }
 
 /** R4's names for properties that a lookup returns anyway, and for the definition status. @see https://hl7.org/fhir/R4/snomedct.html#props */
-const NAMED: ReadonlySet<string> = new Set(['moduleId', 'sufficientlyDefined'])
-const MISSING: ReadonlySet<string> = new Set(['normalForm', 'normalFormTerse'])
+const NAMED: ReadonlySet<string> = new Set(['moduleId', 'sufficientlyDefined', 'normalForm', 'normalFormTerse'])
+const NORMAL_FORMS: ReadonlySet<string> = new Set(['normalForm', 'normalFormTerse'])
+
+/** True unless the version was imported without relationships, from which normal forms are made. */
+function hasRelationships(index: SnomedIndex): boolean {
+  const root = index.ids.find(SCT.root)
+  return root !== undefined && index.children(root).length > 0
+}
 
 function expressionElement({ index }: SnomedSystem, { code, expression, form }: KnownExpression, dialect: DisplayDialect): JsonObject {
   return {
@@ -79,7 +94,8 @@ function expressionElement({ index }: SnomedSystem, { code, expression, form }: 
       return renderExpression(expression, (concept) => ({ id: index.id(concept), term: displayTerm(index, concept, dialect) }))
     },
     get property() {
-      return propertiesOf(index, expression.foci[0] ?? 0, form.range)
+      const forms = normalForms(index, dialect, (names) => renderExpressionForm(index, form, names))
+      return [...propertiesOf(index, expression.foci[0] ?? 0, form.range), ...forms]
     },
   }
 }
