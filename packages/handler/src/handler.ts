@@ -39,8 +39,8 @@ export function createHandler(options: HandlerOptions): Handler {
     plan: (request, bundle) => planEntry(server, bundle, request),
   })
   const server = { ...service, router: createRouter(routes, service.mount) }
-  const answer = (request: HttpRequest, connection: Connection = {}): Promise<Answer> =>
-    Promise.resolve(respond(server, server.gzipRequests ? inflatedRequest(request) : request, connection))
+  const answer = (request: HttpRequest, connection?: Connection | null): Promise<Answer> =>
+    Promise.resolve(respond(server, server.gzipRequests ? inflatedRequest(request) : request, connection ?? {}))
   const handle = async (request: Request, connection?: Connection): Promise<Response> =>
     toWebResponse(await answer(await fromWebRequest(request), connection))
   return Object.assign(handle, {

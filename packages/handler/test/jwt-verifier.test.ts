@@ -320,6 +320,19 @@ describe('options that cannot be', () => {
     expect(() => jwtVerifier({ issuer: ISSUER, audience: AUDIENCE, ...given } as unknown as JwtVerifierOptions)).toThrow(TypeError)
   })
 
+  it('are none or two of the sources of keys, which is said', () => {
+    const create = (given: object): unknown =>
+      jwtVerifier({ issuer: ISSUER, audience: AUDIENCE, ...given } as unknown as JwtVerifierOptions)
+    expect(() => create({})).toThrow('One of jwksUri, keys, secret must be given, and only one (none is).')
+    const two = { keys: [publicJwk], jwksUri: 'https://issuer.example/jwks' }
+    expect(() => create(two)).toThrow('One of jwksUri, keys, secret must be given, and only one (jwksUri, keys).')
+  })
+
+  it('may be undefined, as those that a program reads from its environment are', async () => {
+    const verifying = verifier({ keys: [publicJwk], secret: undefined, jwksUri: undefined })
+    expect(await outcomeOf(verifying.verify(await mint()))).toBe('accepted')
+  })
+
   it('a key to encrypt with is ignored among others', async () => {
     const verifying = verifier({ keys: [{ ...publicJwk, kid: 'enc', use: 'enc' }, publicJwk] })
     expect(await outcomeOf(verifying.verify(await mint()))).toBe('accepted')

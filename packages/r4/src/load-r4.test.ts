@@ -48,6 +48,11 @@ describe('loadR4', () => {
     ['another file', new TextEncoder().encode('<!doctype html>'), 'r4.bin'],
     ['the answer that there is none', new Response('', { status: 404 }), 'HTTP status 404'],
     ['an address where nothing is', 'http://127.0.0.1:1/r4.bin', 'could not be loaded from http://127.0.0.1:1/r4.bin'],
+    [
+      'the options of r4 as source',
+      JSON.parse('{"words":true}'),
+      'loadR4: the source must be the address of r4.bin, a response of fetch, or bytes.',
+    ],
   ])('refuses %s', async (_, source, message) => {
     await expect(loadR4(source)).rejects.toThrow(TypeError)
     await expect(loadR4(source)).rejects.toThrow(message)

@@ -1,4 +1,4 @@
-import { SPREAD_THE_RESULT } from 'fhir-ops/internal/input'
+import { checkArgument, SPREAD_THE_RESULT, type MemberKind } from 'fhir-ops/internal/input'
 import { isBuffer, isBytes, isObject } from 'fhir-ops/internal/json'
 import { checkNode, hasPackageFiles, r4 } from './r4.js'
 import { releaseOf, type Release, type ReleaseOptions } from './release.js'
@@ -42,9 +42,15 @@ export async function loadedFrom(source: R4Source, options: ReleaseOptions): Pro
 async function bytesOf(source: R4Source): Promise<Uint8Array<ArrayBuffer>> {
   if (isBytes(source)) return isBuffer(source.buffer) ? new Uint8Array(source.buffer, source.byteOffset, source.length) : source.slice()
   if (isBuffer(source)) return new Uint8Array(source)
+  checkArgument('loadR4: the source', source, SOURCE)
   const response = isResponse(source) ? source : await fetchFile(source)
   if (!response.ok) throw notFound(response.url, `HTTP status ${response.status}`)
   return new Uint8Array(await response.arrayBuffer())
+}
+
+const SOURCE: MemberKind = {
+  words: 'the address of r4.bin, a response of fetch, or bytes',
+  is: (value) => typeof value === 'string' || (isObject(value) && ('arrayBuffer' in value || 'href' in value)),
 }
 
 /** Checks a member that is used, because there are several classes named `Response`. */

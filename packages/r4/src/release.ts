@@ -6,7 +6,7 @@ import { typeModelOf } from 'fhir-ops/internal/model'
 import { createIndexer, searchParameters, type SearchOptions } from 'fhir-ops/search'
 import type { SearchParameterTable } from 'fhir-ops/internal/search'
 import type { Indexer } from 'fhir-ops/storage'
-import { checkOptions, FLAG, inputShape, TEXT, type InputShape } from 'fhir-ops/internal/input'
+import { checkArgument, checkOptions, FLAG, inputShape, OBJECT, TEXT, type InputShape } from 'fhir-ops/internal/input'
 
 /** The parts of a context that belong to a FHIR release: spread it into `createContext`. */
 export interface Release {
@@ -46,6 +46,7 @@ export interface ReleaseFiles {
  * @throws {TypeError} for anything but these files.
  */
 export function releaseOf(files: ReleaseFiles, options: ReleaseOptions = {}): Release {
+  checkArgument('releaseOf: files', files, OBJECT)
   checkOptions('r4', SHAPE, options)
   const { base, words } = options
   const types = typesIn(files.types)

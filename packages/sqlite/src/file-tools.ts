@@ -5,7 +5,7 @@ import { OperationError } from 'fhir-ops/errors'
 import { storageFailure } from './database/failure.js'
 import { sql, sqliteDriver, textOf, type SqliteDriver } from './database/driver.js'
 import { hasOwnTables } from './database/migrations.js'
-import { deleteEmptyLog, openToRead, pathOf } from './database/node-file.js'
+import { checkPath, deleteEmptyLog, openToRead, pathOf } from './database/node-file.js'
 
 const MAX_PAGES = 0x7fffffff
 
@@ -18,6 +18,7 @@ const MAX_PAGES = 0x7fffffff
  *   database, `storage-full`.
  */
 export async function backupSqlite(file: string, copy: string): Promise<void> {
+  for (const path of [file, copy]) checkPath('backupSqlite', path)
   if (await isSameFile(file, copy)) throw new OperationError('parameter-value', 'A database cannot be copied onto itself.')
   await checkReplaceable(copy)
   const part = `${copy}.part`
@@ -91,6 +92,7 @@ async function isSameFile(one: string, other: string): Promise<boolean> {
  * @throws {OperationError} `storage-unavailable` if the file cannot be read.
  */
 export function checkSqlite(file: string): readonly string[] {
+  checkPath('checkSqlite', file)
   try {
     const db = openToRead({ file, busyTimeoutMs: 5_000, synchronous: 'FULL' })
     const path = pathOf(db)

@@ -174,8 +174,45 @@ describe('a database file', () => {
     expect(checkSqlite(folder.file('copy.db'))).toEqual([])
   })
 
-  it('refuses a name for memory, which threads cannot share', async () => {
-    await expect(openSqlite(':memory:')).rejects.toThrow(TypeError)
+  it.each<[string, unknown, string]>([
+    ['memory, which threads cannot share', ':memory:', 'for a database in memory pass a connection to sqliteStorage.'],
+    ['memory as a URI', 'file::memory:', 'for a database in memory pass a connection to sqliteStorage.'],
+    ['memory as a parameter of a URI', 'file:x?cache=shared&mode=memory', 'for a database in memory pass a connection to sqliteStorage.'],
+    ['nothing', undefined, 'the path must be a text'],
+    ['an empty text', '', 'the path must be a text, and not empty'],
+    [
+      'an option of the command',
+      'sqlite:x.db',
+      "needs the path of a file; of 'sqlite:x.db', which is how options of the command are written, ",
+    ],
+    [
+      'another database',
+      'postgres://localhost/x',
+      "'postgres:' is the scheme of a URL. A file of that name is './postgres://localhost/x'.",
+    ],
+    ['the scheme of a URI in capitals', 'FILE:x.db', "'FILE:' is the scheme of a URL."],
+    ['a folder', 'new.db/', "'new.db/' is a folder."],
+    ['a folder that exists', import.meta.dirname, 'is a folder.'],
+    ['a URL that is an object', new URL('file:///x.db'), 'fileURLToPath of node:url makes a path of a URL.'],
+    ['a promise', Promise.resolve('x.db'), 'the path is a promise that was not awaited.'],
+  ])('refuses %s by name', async (_, given, message) => {
+    const calls: readonly [(...args: never[]) => unknown, ...unknown[]][] = [
+      [openSqlite, given],
+      [openSqliteToFill, given],
+      [checkSqlite, given],
+      [backupSqlite, given, folder.file('copy.db')],
+      [backupSqlite, file, given],
+    ]
+    for (const [call, ...args] of calls) {
+      const called = async (): Promise<unknown> => Reflect.apply(call, undefined, args)
+      await expect(called, call.name).rejects.toThrow(TypeError)
+      await expect(called, call.name).rejects.toThrow(message)
+    }
+  })
+
+  it('with a colon in its name is opened by a path with its folder', async () => {
+    await reading(await openSqlite(folder.file('sqlite:x.db')))
+    expect(await readdir(dirname(folder.file('x')))).toContain('sqlite:x.db')
   })
 
   it('that cannot be opened is told apart from one that fails later', async () => {

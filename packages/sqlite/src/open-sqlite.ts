@@ -8,7 +8,7 @@ import { closedError, revisionOf, type Executor } from './commands/command.js'
 import { conceptStoreOn, sessionStoreOn, STORAGE_OPTIONS, storageOn, type SqliteStorageOptions } from './stores.js'
 import { transaction, type SqliteDriver } from './database/driver.js'
 import { leaveOutIndexes, makeIndexesLeftOut, migrate } from './database/migrations.js'
-import { checkInPlace, filesInUse, openAlone, openToRead, openToWrite, type FileOptions } from './database/node-file.js'
+import { checkInPlace, checkPath, filesInUse, openAlone, openToRead, openToWrite, type FileOptions } from './database/node-file.js'
 import { readerLanes, workerLane, type WorkerLane } from './threads/lanes.js'
 
 /** Options of `openSqlite`. */
@@ -89,8 +89,7 @@ const SHAPE: InputShape = inputShape<OpenSqliteOptions>({
 })
 
 function fileOptions(file: string, options: OpenSqliteOptions): FileOptions {
-  if (typeof file !== 'string' || file === '' || file === ':memory:')
-    throw new TypeError('openSqlite needs the path of a file; for a database in memory pass a connection to sqliteStorage.')
+  checkPath('openSqlite', file)
   checkOptions('openSqlite', SHAPE, options)
   if (process.permission?.has('worker') === false)
     throw new OperationError(

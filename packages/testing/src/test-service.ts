@@ -1,7 +1,18 @@
 import { createHandler, type Handler, type HandlerOptions } from '@fhir-ops/handler'
 import { r4 } from '@fhir-ops/r4'
 import { createContext, type ContextOptions, type OperationContext } from 'fhir-ops/context'
-import { AMOUNT, ITERABLE, OBJECT, TEXT, checkOptions, inputShape, listOf, type InputShape } from 'fhir-ops/internal/input'
+import {
+  AMOUNT,
+  FUNCTION,
+  ITERABLE,
+  OBJECT,
+  TEXT,
+  checkOptions,
+  inputShape,
+  listOf,
+  needed,
+  type InputShape,
+} from 'fhir-ops/internal/input'
 import { objectAt, stringAt } from 'fhir-ops/internal/json'
 import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
 import { createSessions, type NewSession, type Sessions } from 'fhir-ops/sessions'
@@ -68,8 +79,12 @@ export interface ClientOptions {
   readonly token: string
 }
 
-/** Creates a client of a handler. `service.clientFor(token)` creates one for another token. */
-export function testClient({ handler, fhirBase, token }: ClientOptions): TestClient {
+const CLIENT: InputShape = inputShape<ClientOptions>({ handler: needed(FUNCTION), fhirBase: needed(TEXT), token: needed(TEXT) })
+
+/** Creates a client of a handler. `service.clientFor(session)` creates one for another session. */
+export function testClient(options: ClientOptions): TestClient {
+  checkOptions('testClient', CLIENT, options)
+  const { handler, fhirBase, token } = options
   const request = (path: string, init: RequestInit = {}): Promise<Response> => {
     const headers = new Headers(init.headers)
     if (!headers.has('authorization')) headers.set('authorization', `Bearer ${token}`)

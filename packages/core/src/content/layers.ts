@@ -1,3 +1,4 @@
+import { checkHas } from '../errors/index.js'
 import { LRUCache } from 'lru-cache'
 import { isObject, objectsAt, stringAt, type JsonObject } from '../json/index.js'
 import {
@@ -252,6 +253,7 @@ export function requestLayer(resources: readonly JsonObject[]): ContentLayer {
  * @param parsed Parses a stored resource; by default in one go.
  */
 export function storageLayer(storage: Storage, name: string, parsed: Parser = ({ resource }) => resource): ContentLayer {
+  checkHas('The storage', storage, ['read', 'search'])
   /** Definitions with long texts, which would otherwise be parsed at every search. */
   const known = new WeakMap<StoredResource, Definition>()
   const storedDefinition = async (stored: StoredResource): Promise<Definition | undefined> => {

@@ -1,6 +1,6 @@
-import { checkOptions, FLAG, inputShape, type InputShape } from '../input/index.js'
+import { checkArgument, checkOptions, FLAG, inputShape, listOf, TEXT, type InputShape, type MemberKind } from '../input/index.js'
 import { LRUCache } from 'lru-cache'
-import { isObject, stringAt, type JsonObject } from '../json/index.js'
+import { isBytes, isObject, stringAt, type JsonObject } from '../json/index.js'
 import { joinedBytes } from '../text/index.js'
 import { definitionKeys, definitionOf, keyMembers, oids, type ContentLayer, type Definition, type DefinitionKey } from './layers.js'
 
@@ -35,6 +35,7 @@ interface PackedType {
  * @throws {TypeError} when the bytes are not a pack or a pack of another format version, and for an unknown option.
  */
 export function packLayer(pack: Uint8Array | PackReader, name: string, options: PackOptions = {}): ContentLayer {
+  checkArgument('packLayer: the pack', pack, PACK)
   checkOptions('packLayer', SHAPE, options)
   const { isRelease } = options
   const read: PackReader = typeof pack === 'function' ? pack : (start, end) => pack.subarray(start, end)
@@ -68,6 +69,7 @@ export interface PackOptions {
   readonly isRelease?: boolean | undefined
 }
 
+const PACK: MemberKind = { words: 'bytes, or a function that reads them', is: (value) => typeof value === 'function' || isBytes(value) }
 const SHAPE: InputShape = inputShape<PackOptions>({ isRelease: FLAG })
 
 /** Returns the bytes of a pack from `start` up to, but not including, `end`. */
@@ -201,6 +203,7 @@ const HEAD: readonly string[] = ['resourceType', 'id', 'url', 'version', 'status
 
 /** Creates the bytes that `packLayer` reads from the JSON texts of definitions. Their order is kept. */
 export function packOf(definitions: readonly string[]): Uint8Array {
+  checkArgument('packOf: definitions', definitions, listOf(TEXT))
   const encoder = new TextEncoder()
   const records = definitions.map((text) => ({ head: headOf(JSON.parse(text)), bytes: encoder.encode(text) }))
   const byType = Map.groupBy(records, ({ head }) => stringAt(head, 'resourceType') ?? '')

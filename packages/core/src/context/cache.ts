@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Definition } from '../content/index.js'
-import { AMOUNT, checkOptions, inputShape, type InputShape } from '../input/index.js'
+import { checkOptions, inputShape, type InputShape, type MemberKind } from '../input/index.js'
 
 /** Keeps what engines derive from definitions between requests: indexes, plans, compiled profiles. Bounded by entries and by bytes. */
 export interface Cache {
@@ -19,7 +19,8 @@ export interface CacheOptions {
   readonly maxBytes?: number
 }
 
-const SHAPE: InputShape = inputShape<CacheOptions>({ maxEntries: AMOUNT, maxBytes: AMOUNT })
+const BOUND: MemberKind = { words: 'a whole number above 0', is: (value) => Number.isSafeInteger(value) && Number(value) > 0 }
+const SHAPE: InputShape = inputShape<CacheOptions>({ maxEntries: BOUND, maxBytes: BOUND })
 
 /** Creates a cache that evicts the least recently used entries. @throws {TypeError} for an unknown option or one of the wrong type. */
 export function createCache(options: CacheOptions = {}): Cache {

@@ -4,22 +4,7 @@ import type { OtherRelease } from '../cross-version/index.js'
 import { OperationError, quoted, type IssueSeverity, type OutcomeIssue } from '../errors/index.js'
 import { createRecorder, type Explain, type Explanation } from '../explain/index.js'
 import type { TypeModel, UnitConversion } from '../fhirpath/index.js'
-import {
-  AMOUNT,
-  FLAG,
-  FUNCTION,
-  OBJECT,
-  TEXT,
-  checkInput,
-  having,
-  inputShape,
-  listOf,
-  needed,
-  objectWith,
-  oneOf,
-  type InputShape,
-  type MemberKind,
-} from '../input/index.js'
+import { AMOUNT, otherThan, FUNCTION, OBJECT, checkInput, having, inputShape, listOf, type InputShape } from '../input/index.js'
 import { isObject, type JsonObject } from '../json/index.js'
 import type { SearchOptions } from '../search/index.js'
 import type { ConceptStore, Storage } from '../storage/index.js'
@@ -162,7 +147,11 @@ const REQUEST: InputShape = inputShape<RequestOptions>({
 })
 
 function areLimits(value: unknown): boolean {
-  return isObject(value) && Object.entries(value).every(([name, limit]) => LIMITS_SHAPE.kinds.get(name)?.is(limit) === true)
+  return (
+    isObject(value) &&
+    otherThan(LIMITS_SHAPE, value) === undefined &&
+    Object.entries(value).every(([name, limit]) => LIMITS_SHAPE.kinds.get(name)?.is(limit) === true)
+  )
 }
 
 /**
@@ -172,6 +161,8 @@ function areLimits(value: unknown): boolean {
  */
 export function forRequest(ctx: OperationContext, options: RequestOptions): OperationContext {
   checkInput(ctx, options, REQUEST)
+  const other = otherThan(REQUEST, options)
+  if (other !== undefined) throw new OperationError('parameter-value', `What is given as options ${other}.`)
   const limits = options.limits === undefined ? ctx.limits : { ...ctx.limits, ...options.limits }
   const resources = options.resources?.filter(isObject)
   return {
@@ -324,29 +315,6 @@ export type VitalSigns = 'category' | 'code'
 
 /** Findings of this severity and above. */
 export type FindingLevel = Exclude<IssueSeverity, 'fatal'>
-
-/** The expected type of each member of a policy. */
-export const VALIDATION_MEMBERS: { readonly [K in keyof ValidationPolicy]-?: MemberKind } = {
-  suppress: listOf(objectWith('a suppression', { id: needed(TEXT), at: TEXT, reason: needed(TEXT), until: needed(TEXT) })),
-  bestPractice: oneOf('off', 'error', 'warning', 'information'),
-  refuse: listOf(oneOf('markup', 'markdown', 'examples', 'experimental')),
-  level: oneOf('error', 'warning', 'information'),
-  validateReferences: oneOf('off', 'exists', 'profile'),
-  assumeValidRestReferences: FLAG,
-  allowComments: FLAG,
-  questionnaire: oneOf('off', 'check', 'required'),
-  extensibleBindingWarnings: FLAG,
-  wrongDisplays: oneOf('error', 'warning'),
-  enforceAggregationOutsideBundles: FLAG,
-  forPublication: FLAG,
-  validateContained: FLAG,
-  extensionDomains: listOf(TEXT),
-  vitalSigns: oneOf('category', 'code'),
-  rules: OBJECT,
-}
-
-/** Shape by which a policy is checked. */
-export const VALIDATION_SHAPE: InputShape = inputShape<ValidationPolicy>(VALIDATION_MEMBERS)
 
 /** Returns a sentence on why a suppression is incomplete; `undefined` when it has a reason and a last day. `id` and `at` are not checked. */
 export function suppressionProblem({ id, reason, until }: Suppression): string | undefined {

@@ -1,6 +1,7 @@
 import {
   checkOptions,
   CLOCK,
+  FLAG,
   FUNCTION,
   having,
   inputShape,
@@ -8,8 +9,12 @@ import {
   listOf,
   needed,
   OBJECT,
+  objectWith,
+  oneOf,
   optionsOf,
+  TEXT,
   type InputShape,
+  type MemberKind,
 } from '../input/index.js'
 import { contentView, storageLayer, type ContentLayer } from '../content/index.js'
 import type { CodeSystem } from '../code-system/index.js'
@@ -21,7 +26,6 @@ import { createCache, type Cache } from './cache.js'
 import {
   DEFAULT_LIMITS,
   LIMITS_SHAPE,
-  VALIDATION_SHAPE,
   suppressionProblem,
   type LibraryChecker,
   type Limits,
@@ -70,6 +74,26 @@ export interface ContextOptions {
   readonly indexer?: Indexer
 }
 
+/** The expected type of each member of a policy. */
+export const VALIDATION_MEMBERS: { readonly [K in keyof ValidationPolicy]-?: MemberKind } = {
+  suppress: listOf(objectWith('a suppression', { id: needed(TEXT), at: TEXT, reason: needed(TEXT), until: needed(TEXT) })),
+  bestPractice: oneOf('off', 'error', 'warning', 'information'),
+  refuse: listOf(oneOf('markup', 'markdown', 'examples', 'experimental')),
+  level: oneOf('error', 'warning', 'information'),
+  validateReferences: oneOf('off', 'exists', 'profile'),
+  assumeValidRestReferences: FLAG,
+  allowComments: FLAG,
+  questionnaire: oneOf('off', 'check', 'required'),
+  extensibleBindingWarnings: FLAG,
+  wrongDisplays: oneOf('error', 'warning'),
+  enforceAggregationOutsideBundles: FLAG,
+  forPublication: FLAG,
+  validateContained: FLAG,
+  extensionDomains: listOf(TEXT),
+  vitalSigns: oneOf('category', 'code'),
+  rules: OBJECT,
+}
+
 const SHAPE: InputShape = inputShape<ContextOptions>({
   storage: needed(having('a storage', ['read', 'search', 'write'])),
   concepts: OBJECT,
@@ -80,7 +104,7 @@ const SHAPE: InputShape = inputShape<ContextOptions>({
   types: having('a model of types', ['type']),
   crossVersion: listOf(having('another release', ['element', 'within', 'codes', 'extensions'])),
   convertUnit: FUNCTION,
-  validation: optionsOf(VALIDATION_SHAPE),
+  validation: optionsOf(inputShape<ValidationPolicy>(VALIDATION_MEMBERS)),
   checkLibrary: FUNCTION,
   limits: optionsOf(LIMITS_SHAPE),
   now: CLOCK,

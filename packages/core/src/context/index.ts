@@ -20,14 +20,13 @@ export {
   type RuleSettings,
   type RuleSeverity,
   type Suppression,
-  VALIDATION_MEMBERS,
   type ValidationPolicy,
   type VitalSigns,
   checkReasonAndDay,
   explained,
   forRequest,
 } from './context.js'
-export { createContext, type ContextOptions } from './create-context.js'
+export { createContext, VALIDATION_MEMBERS, type ContextOptions } from './create-context.js'
 export {
   COMPARTMENT_TYPES,
   COMPARTMENTS,

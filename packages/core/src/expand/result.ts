@@ -74,7 +74,7 @@ const UNCLOSED = 'http://hl7.org/fhir/StructureDefinition/valueset-unclosed'
 
 /** Creates the ValueSet that `$expand` returns. Properties of codes are written as extensions, because R4 has no element for them. */
 export function toValueSet(result: ExpandResult): ValueSet {
-  checkResult('expand', result, 'contains')
+  checkResult('expand', result, 'valueSet')
   return finished(writingValueSet(result))
 }
 

@@ -19,6 +19,7 @@ export {
   OBJECT,
   objectWith,
   oneOf,
+  otherThan,
   resourceOf,
   TEXT,
   type InputShape,

@@ -145,6 +145,8 @@ interface Checking {
 function check({ factory, shape, path }: Checking, given: JsonObject): void {
   const spread = Object.getOwnPropertyDescriptor(given, SPREAD_THE_RESULT)
   if (spread !== undefined) throw new TypeError(`${factory}: ${spread.value}`)
+  const other = otherThan(shape, given)
+  if (other !== undefined) throw new TypeError(`${factory}: ${path === '' ? 'what is given as options' : path.slice(0, -1)} ${other}.`)
   // Unknown options first: a required option that is misspelt is not reported as missing.
   for (const [name, value] of Object.entries(given))
     if (value !== undefined && !shape.kinds.has(name))
@@ -171,6 +173,16 @@ export function checkArgument(place: string, value: unknown, kind: MemberKind): 
 }
 
 const PROMISE = 'is a promise that was not awaited'
+
+/**
+ * Says what is wrong with a Map, a promise, a signal or another object of the runtime that has none of the members, so that it would count as no options
+ * at all; `undefined` for a plain object, and for one of a class of the host.
+ */
+export function otherThan({ kinds }: InputShape, given: object): string | undefined {
+  const tag = Object.prototype.toString.call(given).slice('[object '.length, -1)
+  if (tag === 'Object' || [...kinds.keys()].some((name) => name in given)) return undefined
+  return isPromise(given) ? PROMISE : `must be an object whose members are options, and is a value of ${tag}`
+}
 
 function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null

@@ -22,8 +22,18 @@ describe('memoryStorage', () => {
   it.each([
     [{ resourceType: 'Patient' }, 'resources[1] has no id.'],
     [{ id: 'p' }, 'resources[1] has no resourceType.'],
+    [{ resourceType: 'Patient', id: 5 }, 'resources[1] has an id that is not a text.'],
+    [
+      { resourceType: 'Bundle', type: 'collection' },
+      'resources[1] is a Bundle without id. To store the resources in it, pass bundle.entry.map(',
+    ],
+    [{ resource: { resourceType: 'Patient', id: 'p' } }, 'resources[1] is an entry of a Bundle, not its resource: pass bundle.entry.map('],
+    ['{}', 'resources[1] is not an object; JSON.parse makes one of a text.'],
+    [null, 'resources[1] is not an object'],
+    [[{ resourceType: 'Patient', id: 'p' }], 'resources[1] is not an object'],
+    [Promise.resolve(), 'resources[1] is a promise that was not awaited.'],
   ])('says which of the resources is without an address: %j', (resource, message) => {
-    expect(() => memoryStorage([{ resourceType: 'Patient', id: 'first' }, resource])).toThrow(message)
+    expect(() => Reflect.apply(memoryStorage, undefined, [[{ resourceType: 'Patient', id: 'first' }, resource]])).toThrow(message)
   })
 
   it('holds the resources it is given, as version 1, with the entries of the indexer', async () => {

@@ -1,7 +1,17 @@
 import { definitionEntries } from '../content/index.js'
 import { OperationError, quoted } from '../errors/index.js'
-import { checkOptions, CLOCK, FLAG, FUNCTION, inputShape, ITERABLE, type InputShape } from '../input/index.js'
-import { stringAt, type JsonObject } from '../json/index.js'
+import {
+  checkArgument,
+  checkOptions,
+  CLOCK,
+  FLAG,
+  FUNCTION,
+  inputShape,
+  ITERABLE,
+  type InputShape,
+  type MemberKind,
+} from '../input/index.js'
+import { isObject, stringAt, type JsonObject } from '../json/index.js'
 import {
   checkEntries,
   checkOnlyMatch,
@@ -55,6 +65,9 @@ export interface MemoryStorageOptions {
 
 const SHAPE: InputShape = inputShape<MemoryStorageOptions>({ indexer: FUNCTION, now: CLOCK, history: FLAG })
 
+const OF_BUNDLE = 'bundle.entry.map(({ resource }) => resource)'
+const RESOURCES: MemberKind = { words: `a list of resources; those of a Bundle are ${OF_BUNDLE}`, is: ITERABLE.is }
+
 const CAPABILITIES: Capabilities = {
   atomic: true,
   counts: true,
@@ -73,7 +86,7 @@ const CAPABILITIES: Capabilities = {
  * @throws {OperationError} `resource-invalid` when one of the resources cannot be stored.
  */
 export function memoryStorage(resources: Iterable<object> = [], options: MemoryStorageOptions = {}): Storage {
-  if (!ITERABLE.is(resources)) throw new TypeError('memoryStorage: resources must be a list of resources.')
+  checkArgument('memoryStorage: resources', resources, RESOURCES)
   checkOptions('memoryStorage', SHAPE, options)
   const { now = () => new Date(), history = true } = options
   const log = history ? createVersionLog() : undefined
@@ -81,7 +94,7 @@ export function memoryStorage(resources: Iterable<object> = [], options: MemoryS
   const indexer = options.indexer ?? definitionEntries
   const unindexed = new Set<string>()
   for (const resource of resources) {
-    const put = putResource(addressed({ ...resource }, state.writes), indexer)
+    const put = putResource(addressed(resource, state.writes), indexer)
     applyWrites(state, [put])
     if (options.indexer === undefined) unindexed.add(put.type)
   }
@@ -130,10 +143,21 @@ export function memoryStorage(resources: Iterable<object> = [], options: MemoryS
 }
 
 /** @throws {OperationError} `resource-invalid` for a resource without type or id, with its index in the list. */
-function addressed(resource: JsonObject, index: number): { readonly type: string; readonly id: string; readonly source: JsonObject } {
+function addressed(given: unknown, index: number): { readonly type: string; readonly id: string; readonly source: JsonObject } {
+  const resource = isObject(given) ? given : {}
   const [type, id] = [stringAt(resource, 'resourceType'), stringAt(resource, 'id')]
   if (type !== undefined && id !== undefined) return { type, id, source: resource }
-  throw new OperationError('resource-invalid', `memoryStorage: resources[${index}] has no ${type === undefined ? 'resourceType' : 'id'}.`)
+  throw new OperationError('resource-invalid', `memoryStorage: resources[${index}] ${problemOf(given)}.`)
+}
+
+function problemOf(given: unknown): string {
+  if (!isObject(given)) return 'is not an object; JSON.parse makes one of a text'
+  if ('then' in given) return 'is a promise that was not awaited'
+  const type = given['resourceType']
+  if (type === undefined && isObject(given['resource'])) return `is an entry of a Bundle, not its resource: pass ${OF_BUNDLE}`
+  if (type === 'Bundle') return `is a Bundle without id. To store the resources in it, pass ${OF_BUNDLE}`
+  const member = type === undefined ? 'resourceType' : 'id'
+  return given[member] === undefined ? `has no ${member}` : `has an ${member} that is not a text`
 }
 
 function readRow(table: ResourceTable | undefined, id: string): ReadResult {

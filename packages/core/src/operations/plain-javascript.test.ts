@@ -1,22 +1,27 @@
 import { describe, expect, test } from 'vitest'
 import { closure } from '../closure/index.js'
 import { compare } from '../compare/index.js'
-import { createContext } from '../context/index.js'
+import { packLayer, packOf, storageLayer } from '../content/index.js'
+import { createCache, createContext, forRequest } from '../context/index.js'
 import { evaluateMeasure, watchMeasure } from '../evaluate/index.js'
 import { createBots, execute } from '../execute/index.js'
-import { expand, expandStream } from '../expand/index.js'
+import { expand, expandStream, toValueSet } from '../expand/index.js'
 import { compileFhirPath } from '../fhirpath/index.js'
 import { parseHl7 } from '../hl7v2/index.js'
 import { lookup } from '../lookup/index.js'
 import { memorySessionStore, memoryStorage } from '../memory/index.js'
-import { readPackage } from '../packages/index.js'
-import { createSessions } from '../sessions/index.js'
+import { openDependencies, packageLayer, readPackage } from '../packages/index.js'
+import { createIndexer } from '../search/index.js'
+import { createSessions, toAuditEvent } from '../sessions/index.js'
 import { putResource } from '../storage/index.js'
 import { generateSnapshot } from '../snapshot/index.js'
 import { subsumes } from '../subsumes/index.js'
+import { observedStorage } from '../telemetry/index.js'
+import { tenantSessionStore, tenantStorage } from '../tenants/tenant-storage.js'
 import { translate } from '../translate/index.js'
+import { convertUnit } from '../ucum/index.js'
 import { validate } from '../validate/index.js'
-import { validateCodeInSystem, validateCode } from '../validate-code/index.js'
+import { toParameters as validateCodeParameters, validateCodeInSystem, validateCode } from '../validate-code/index.js'
 
 const storage = memoryStorage()
 const ctx = { ...createContext({ storage }), bots: createBots({ hostBots: [{ id: 'b', run: () => 'done' }] }) }
@@ -120,6 +125,27 @@ describe('what plain JavaScript gives wrong is refused by name', () => {
     ],
     ['expand two value sets', expand, { url: 'u', valueSet: {} }, 'parameter-invalid', 'only one of url and valueSet'],
     ['expand no value set', expand, {}, 'parameter-required', 'A value set must be named'],
+    [
+      'validate in a code system without url',
+      validateCodeInSystem,
+      { ...coding, codeSystem: { resourceType: 'CodeSystem', concept: [{ code: 'c' }] } },
+      'parameter-invalid',
+      'The CodeSystem that is given has no url',
+    ],
+    [
+      'validate in the promise of a code system',
+      validateCodeInSystem,
+      { ...coding, codeSystem: Promise.resolve({}) },
+      'parameter-invalid',
+      'The CodeSystem that is given has no url',
+    ],
+    [
+      'validate in another code system than that of the url',
+      validateCodeInSystem,
+      { code: 'c', url: 's', codeSystem: { url: 'other' } },
+      'parameter-invalid',
+      "The url is 's', and that of the CodeSystem that is given is 'other'.",
+    ],
     ['validate no code', validateCodeInSystem, { url: 'u' }, 'parameter-required', 'Unable to find code to validate'],
     [
       'validate a code that is a number',
@@ -235,9 +261,41 @@ describe('what plain JavaScript gives wrong is refused by name', () => {
     ['an HL7 message as bytes', parseHl7, new Uint8Array(9), 'The message must be a text.'],
     ['no HL7 message', parseHl7, undefined, 'The message is missing.'],
     ['an expression as a list', compileFhirPath, ['name'], 'The expression must be a text.'],
+    ['an amount instead of a unit', convertUnit, 5, 'convertUnit takes units as texts, such as mg.'],
+    ['no event', toAuditEvent, undefined, 'The event is missing.'],
+    ['the promise of a package', packageLayer, Promise.resolve(), 'The package is a promise that was not awaited.'],
+    ['packages that are not in a list', openDependencies, { name: 'p' }, 'openDependencies: packages must be a list, with a package'],
+    ['a pack that is a text', packLayer, 'text', 'packLayer: the pack must be bytes, or a function that reads them.'],
+    ['definitions that are not texts', packOf, [{}], 'packOf: definitions must be a list, with a text in each place.'],
+    ['a layer over nothing', storageLayer, undefined, 'The storage is missing.'],
+    ['an indexer of a release', createIndexer, {}, 'The list of search parameters has no model.'],
+    ['a tenant in the promise of a storage', tenantStorage, Promise.resolve(), 'The storage is a promise that was not awaited.'],
+    ['a tenant in a storage of resources', tenantSessionStore, storage, 'The session store has no addSession.'],
+    ['an observed storage that is missing', observedStorage, undefined, 'The storage is missing.'],
+    ['a value set of a translation', toValueSet, { contains: [] }, 'the result of expand has no valueSet.'],
+    ['an answer about a code without all its members', validateCodeParameters, { issues: [] }, 'has no unknownSystems.'],
     ['a package as bytes', readPackage, new Uint8Array(9), 'new Blob([bytes]).stream() makes one.'],
   ])('%s', async (_, read, given, message) => {
     await expect(async () => call(read, given)).rejects.toThrow(message)
+  })
+
+  test.each<[string, unknown, string]>([
+    [
+      'a signal instead of options',
+      new AbortController().signal,
+      'must be an object whose members are options, and is a value of AbortSignal.',
+    ],
+    ['options that were not awaited', Promise.resolve({}), 'is a promise that was not awaited.'],
+    ['limits in a Map', { limits: new Map([['maxExpansion', 1]]) }, 'limits must be limits by their names'],
+  ])('a request with %s', (_, options, message) => {
+    expect(() => call(forRequest, ctx, options)).toThrow(
+      expect.objectContaining({ code: 'parameter-value', message: expect.stringContaining(message) }),
+    )
+  })
+
+  test('a request with what has a signal takes it', () => {
+    const controller = new AbortController()
+    expect(forRequest(ctx, controller).signal).toBe(controller.signal)
   })
 
   test('a stream', async () => {
@@ -265,7 +323,13 @@ describe('what plain JavaScript gives wrong is refused by name', () => {
       'a storage of one resource',
       memoryStorage,
       { resourceType: 'Patient', id: 'p' },
-      'memoryStorage: resources must be a list of resources.',
+      'memoryStorage: resources must be a list of resources; those of a Bundle are bundle.entry.map(',
+    ],
+    [
+      'a storage of the promise of resources',
+      memoryStorage,
+      Promise.resolve([]),
+      'memoryStorage: resources is a promise that was not awaited.',
     ],
     [
       'sessions in a storage',
@@ -296,6 +360,32 @@ describe('what plain JavaScript gives wrong is refused by name', () => {
       { storage, validation: { suppress: [{ id: 'x', reason: 'y', until: 'never' }] } },
       'needs a last day such as 2030-12-31',
     ],
+    [
+      'options that are a Map',
+      createCache,
+      new Map([['maxBytes', 5]]),
+      'must be an object whose members are options, and is a value of Map.',
+    ],
+    [
+      'options that were not awaited',
+      createCache,
+      Promise.resolve({}),
+      'createCache: what is given as options is a promise that was not awaited.',
+    ],
+    [
+      'limits that are a Map',
+      createContext,
+      { storage, limits: new Map() },
+      'createContext: limits must be an object whose members are options',
+    ],
+    [
+      'limits that were not awaited',
+      createContext,
+      { storage, limits: Promise.resolve({}) },
+      'createContext: limits is a promise that was not',
+    ],
+    ['a cache without end', createCache, { maxBytes: Infinity }, 'createCache: maxBytes must be a whole number above 0.'],
+    ['a cache without room', createCache, { maxEntries: 0 }, 'createCache: maxEntries must be a whole number above 0.'],
     ['a misspelt option of a storage', memoryStorage, [[], { histroy: false }], "there is no option 'histroy'. Did you mean 'history'?"],
   ])('%s', (_, make, options, message) => {
     const made = (): unknown => call(make, ...(Array.isArray(options) ? options : [options]))
@@ -306,8 +396,26 @@ describe('what plain JavaScript gives wrong is refused by name', () => {
   test.each<[string, unknown, string]>([
     ['a resource instead of what is to be put', { resourceType: 'Patient', id: 'p' }, 'type is missing.'],
     ['a resource to put without indexer', { type: 'Patient', id: 'p', source: { resourceType: 'Patient' } }, 'indexer is missing.'],
+    ['nothing to put', undefined, 'put is missing.'],
+    ['a type that is a number', { type: 5, id: 'p', source: {} }, 'type must be a text.'],
+    ['an id that is a number', { type: 'Patient', id: 5, source: { resourceType: 'Patient' } }, 'id must be a text.'],
+    ['a put without resource', { type: 'Patient', id: 'p' }, 'source is missing.'],
+    ['a function to put', { type: 'Patient', id: 'p', source: () => ({}) }, 'The resource is not JSON.'],
+    [
+      'a resource with a BigInt',
+      { type: 'Patient', id: 'p', source: { n: 5n } },
+      'cannot be written as JSON: it contains a BigInt, or itself.',
+    ],
+    ['a resource that contains itself', { type: 'Patient', id: 'p', source: endless }, 'cannot be written as JSON'],
   ])('%s', (_, put, message) => {
-    expect(() => call(putResource, put)).toThrow(message)
+    expect(() => call(putResource, put)).toThrow(
+      expect.objectContaining({ name: 'OperationError', message: expect.stringContaining(message) }),
+    )
+  })
+
+  test('a release instead of its indexer', () => {
+    const put = { type: 'Patient', id: 'p', source: { resourceType: 'Patient' } }
+    expect(() => call(putResource, put, {})).toThrow('indexer must be a function, such as r4().indexer.')
   })
 
   test('a session of nothing, and a token that is not a text', async () => {

@@ -1,8 +1,8 @@
-import { OperationError, quoted } from '../errors/index.js'
+import { checkHas, OperationError, quoted } from '../errors/index.js'
 import { isObject, objectAt, stringAt, type JsonObject } from '../json/index.js'
 import { decodeUtf8, joinedBytes } from '../text/index.js'
 import { packLayer, packOf, type ContentLayer } from '../content/index.js'
-import { AMOUNT, checkOptions, having, inputShape, type InputShape } from '../input/index.js'
+import { AMOUNT, checkArgument, checkOptions, having, inputShape, listOf, type InputShape } from '../input/index.js'
 
 /** The manifest of a FHIR package. */
 export interface PackageManifest {
@@ -148,7 +148,9 @@ function refuseOtherRelease(manifest: JsonObject, name: string): void {
  * Creates a content layer with the definitions of a package, which are found by URL and version. Several versions of a package may be layers of the
  * same context. The package's name and version identify its content in cache keys.
  */
-export function packageLayer({ name, version, definitions }: FhirPackage): ContentLayer {
+export function packageLayer(one: FhirPackage): ContentLayer {
+  checkHas('The package', one, ['name', 'version', 'definitions'])
+  const { name, version, definitions } = one
   const pack = packOf(definitions.map(({ text }) => text))
   return packLayer(pack, `${name}#${version}`, { isRelease: /^hl7\.fhir\.r\d\w?\.(?:core|examples|expansions)$/.test(name) })
 }
@@ -173,6 +175,7 @@ export function isRelease(name: string): boolean {
 
 /** Lists the dependencies of packages that are not among the packages, in order. */
 export function openDependencies(packages: readonly PackageManifest[]): readonly OpenDependency[] {
+  checkArgument('openDependencies: packages', packages, listOf(having('a package', ['name', 'version', 'dependencies'])))
   return packages.flatMap((one) =>
     [...one.dependencies].flatMap(([name, version]): OpenDependency[] => {
       const given = packages.filter((other) => other.name === name).map((other) => other.version)

@@ -1,5 +1,5 @@
 import type { AuditEvent as FhirAuditEvent, Coding } from 'fhir/r4.js'
-import { OperationError } from '../errors/index.js'
+import { checkHas, OperationError } from '../errors/index.js'
 import { AMOUNT, checkOptions, FUNCTION, having, inputShape, needed, type InputShape } from '../input/index.js'
 import { putResource, isResourceType, type Indexer, type PutEntry, type Storage } from '../storage/index.js'
 
@@ -181,6 +181,7 @@ const LOGIN_ID = 'urn:fhir-ops:login-id'
  * @see https://hl7.org/fhir/R4/auditevent.html
  */
 export function toAuditEvent(event: AuditEvent): FhirAuditEvent {
+  checkHas('The event', event, ['type', 'time', 'outcome'])
   const entity = entitiesOf(event)
   return {
     resourceType: 'AuditEvent',

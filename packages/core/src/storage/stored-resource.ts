@@ -1,4 +1,4 @@
-import { OperationError, checkGiven, quoted } from '../errors/index.js'
+import { OperationError, checkGiven, checkText, quoted } from '../errors/index.js'
 import { compact, frozenJson, isObject, jsonMembers, parseInPieces, type JsonObject } from '../json/index.js'
 import { finished, sharedWork, type Work } from '../work/index.js'
 import { isResourceId, isResourceType } from './checks.js'
@@ -190,9 +190,12 @@ export function putResource(put: ResourceToPut, indexer: Indexer): PutEntry {
 }
 
 /** As `putResource`, in steps, so that other work can run in between. */
-export function* puttingResource({ type, id, source, ...conditions }: ResourceToPut, indexer: Indexer): Work<PutEntry> {
+export function* puttingResource(put: ResourceToPut, indexer: Indexer): Work<PutEntry> {
+  checkGiven('put', put)
+  const { type, id, source, ...conditions } = put
   const written = yield* writableResource(type, id, source)
   checkGiven('indexer', indexer)
+  if (typeof indexer !== 'function') throw new OperationError('parameter-value', 'indexer must be a function, such as r4().indexer.')
   yield
   return yield* putEntry({ type, id, ...conditions, ...written }, indexer)
 }
@@ -268,7 +271,7 @@ const STEPS = 1_000
 /** As `writableText`, in steps, and also returns the parsed resource so that it is not parsed again. */
 export function* writableResource(type: string, id: string, source: string | object): Work<WritableResource> {
   checkAddress(type, id)
-  const json = typeof source === 'string' ? source : JSON.stringify(source)
+  const json = typeof source === 'string' ? source : jsonOf(source)
   const resource = yield* parsed(json)
   const members = yield* distinct(json)
   if (resource['resourceType'] !== type) throw new OperationError('resource-invalid', `The resource's resourceType is not ${quoted(type)}.`)
@@ -284,6 +287,16 @@ export function* writableResource(type: string, id: string, source: string | obj
   return { text: `${text}}`, resource: Object.assign(resource, { id, meta: yield* parsed(`{${meta}}`) }) }
 }
 
+function jsonOf(source: object): string {
+  checkGiven('source', source)
+  try {
+    // Of a function this is undefined, which is not JSON either.
+    return String(JSON.stringify(source))
+  } catch (cause) {
+    throw new OperationError('resource-invalid', 'The resource cannot be written as JSON: it contains a BigInt, or itself.', { cause })
+  }
+}
+
 const LAID_OUT: ReadonlySet<string> = new Set(['resourceType', 'id', 'meta'])
 const STAMPED: ReadonlySet<string> = new Set(['versionId', 'lastUpdated'])
 
@@ -293,8 +306,8 @@ const STAMPED: ReadonlySet<string> = new Set(['versionId', 'lastUpdated'])
  * @throws {OperationError} `parameter-required` without type or id, `resource-invalid` when no resource can be stored under them.
  */
 export function checkAddress(type: string, id: string): void {
-  checkGiven('type', type)
-  checkGiven('id', id)
+  checkText('type', type)
+  checkText('id', id)
   if (!isResourceType(type)) throw new OperationError('resource-invalid', `${quoted(type)} is not a resource type.`)
   if (!isResourceId(id)) {
     throw new OperationError('resource-invalid', `${quoted(id)} is not an id: 1 to 64 letters, digits, hyphens and dots are allowed.`)

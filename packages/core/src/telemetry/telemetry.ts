@@ -1,4 +1,4 @@
-import { OperationError } from '../errors/index.js'
+import { checkGiven, checkHas, OperationError } from '../errors/index.js'
 import { wrappedStorage, type ResourceHistory, type Storage } from '../storage/index.js'
 
 /** Attributes of spans and measurements. */
@@ -62,6 +62,8 @@ type Observe = <T>(call: string, about: Attributes, work: () => Promise<T>) => P
  * type and, for a failed call, the error code. No content of resources, ids or queries is recorded.
  */
 export function observedStorage(storage: Storage, telemetry: Telemetry): Storage {
+  checkHas('The storage', storage, ['read', 'search', 'write'])
+  checkGiven('telemetry', telemetry)
   const observe = observerOf(telemetry)
   const { history, revision, scan, changes } = storage
   return wrappedStorage({

@@ -1,3 +1,4 @@
+import { checkHas } from '../errors/index.js'
 import {
   checkEntries,
   checkQuery,
@@ -38,6 +39,7 @@ import {
  * @throws {TypeError} for a name other than 1 to 32 lower-case letters, digits and hyphens.
  */
 export function tenantStorage(storage: Storage, tenant: string): Storage {
+  checkHas('The storage', storage, ['read', 'search', 'write'])
   const names = namesOf(checkTenant(tenant))
   const { history, revision, scan, changes } = storage
   return wrappedStorage({
@@ -211,6 +213,7 @@ function checkTenant(name: string): string {
  * @throws {TypeError} for a name other than 1 to 32 lower-case letters, digits and hyphens.
  */
 export function tenantSessionStore(store: SessionStore, tenant: string): SessionStore {
+  checkHas('The session store', store, ['addSession', 'session', 'user'])
   // Subjects and digests contain no blanks.
   const prefix = `${checkTenant(tenant)} `
   const outerUser = (user: UserRecord | undefined): UserRecord | undefined => user && { ...user, sub: user.sub.slice(prefix.length) }

@@ -3,6 +3,7 @@ import { unitReader, type UcumLibrary } from './unit-reader.js'
 
 /** Returns the factor that converts an amount from the UCUM unit `from` to the unit `to`; `undefined` if the units are not comparable or unknown. */
 export function convertUnit(from: string, to: string): number | undefined {
+  if (typeof from !== 'string' || typeof to !== 'string') throw new TypeError('convertUnit takes units as texts, such as mg.')
   if (from === to) return 1
   const [source, target] = [measureOf(from), measureOf(to)]
   return source === undefined || target === undefined || source.kind !== target.kind ? undefined : source.factor / target.factor

@@ -54,7 +54,7 @@ export function resultOf(
 
 /** Creates the Parameters that `$validate-code` returns. */
 export function toParameters(result: ValidateCodeResult): Parameters {
-  checkResult('validateCode', result, 'issues')
+  checkResult('validateCode', result, 'unknownSystems')
   return {
     resourceType: 'Parameters',
     parameter: [

@@ -1,6 +1,6 @@
 import { canonicalOf, formatCanonical, withoutVersion } from '../content/index.js'
 import { explained, type OperationContext } from '../context/index.js'
-import { OperationError } from '../errors/index.js'
+import { OperationError, quoted } from '../errors/index.js'
 import { checkInput } from '../input/index.js'
 import { isObject, stringAt } from '../json/index.js'
 import {
@@ -98,10 +98,18 @@ interface StatedSystem {
 function statedSystem({ url, codeSystem }: LooseCodeSystemInput, version: string | undefined): StatedSystem | undefined {
   const given = isObject(codeSystem) ? codeSystem : undefined
   const own = stringAt(given, 'url')
-  const isItself = own !== undefined && (url === undefined || url === own)
-  const named = isItself ? formatCanonical(own, stringAt(given, 'version')) : url
+  if (given !== undefined && (own === undefined || (url !== undefined && withoutVersion(url) !== own))) throw otherCodeSystem(url, own)
+  const named = own !== undefined && (url === undefined || url === own) ? formatCanonical(own, stringAt(given, 'version')) : url
   if (named === undefined && version === undefined) return undefined
   return { url: withoutVersion(named ?? ''), version: version ?? canonicalOf(named ?? '').version }
+}
+
+function otherCodeSystem(url: string | undefined, own: string | undefined): OperationError {
+  const text =
+    own === undefined
+      ? 'The CodeSystem that is given has no url, by which codings name it.'
+      : `The url is ${quoted(url ?? '')}, and that of the CodeSystem that is given is ${quoted(own)}.`
+  return new OperationError('parameter-invalid', text, { expression: ['codeSystem'] })
 }
 
 /** Compares a coding with the code system of the request; where the coding has no system or version, that of the request applies. */

@@ -1,5 +1,5 @@
 import { OperationError } from 'fhir-ops/errors'
-import { quoted } from 'fhir-ops/internal/errors'
+import { checkHas, quoted } from 'fhir-ops/internal/errors'
 import type { Compiler, Compute, Evaluation, Given, References, Scope } from '../compile/compiler.js'
 import { createGiven, createPlaces, fillPlaces } from '../compile/given.js'
 import { forEachItem, nodesOf } from '../compile/operators.js'
@@ -64,6 +64,7 @@ export interface CqlLibrary {
  * @throws {OperationError} `definition-invalid` if it is not an ELM library or cannot be compiled, `not-supported` for unknown nodes, naming them.
  */
 export function compileLibrary(elm: unknown, options: LibraryOptions): CqlLibrary {
+  checkHas('The options', options, ['model', 'convert'])
   const { library, shared, compiled } = compilation(elm, options)
   const definitions = definitionsIn(library.node, 'statements').filter((def) => !isFunction(def))
   return {

@@ -34,6 +34,7 @@ export const KEY_OPTIONS: Readonly<Record<'jwksUri' | 'allowInsecureLoopback' | 
   algorithms: listOf(TEXT),
 }
 
+const SOURCES = ['jwksUri', 'keys', 'secret'] as const
 const ASYMMETRIC = ['ES256', 'ES384', 'EdDSA', 'RS256', 'PS256'] as const
 const SYMMETRIC = ['HS256', 'HS384', 'HS512'] as const
 const MIN_SECRET_BYTES = 32
@@ -46,17 +47,25 @@ export function checkParties(options: { readonly issuer: unknown; readonly audie
 
 /** @throws {TypeError} for an algorithm that cannot be used with the keys. */
 export function algorithmsOf(options: JwtKeys): readonly string[] {
-  const known: readonly string[] = 'secret' in options ? SYMMETRIC : ASYMMETRIC
+  const known: readonly string[] = has(options, 'secret') ? SYMMETRIC : ASYMMETRIC
   const asked = options.algorithms ?? known
   const unknown = asked.find((algorithm) => !known.includes(algorithm))
   if (unknown !== undefined) throw new TypeError(`The algorithm ${unknown} cannot be used with these keys.`)
   return asked
 }
 
+/** False for an option that is `undefined`, as where a program reads it from its environment. */
+function has<N extends 'secret' | 'keys'>(options: JwtKeys, name: N): options is Extract<JwtKeys, Readonly<Record<N, unknown>>> {
+  return name in options && Reflect.get(options, name) !== undefined
+}
+
 /** @throws {TypeError} for keys that are weak or cannot verify anything, and for a JWKS address that is not https. */
 export function keysOf(options: JwtKeys): KeySource {
-  if ('secret' in options) return secretKey(options.secret)
-  if ('keys' in options) return configuredKeys(options.keys, algorithmsOf(options))
+  const given = SOURCES.filter((name) => Reflect.get(options, name) !== undefined)
+  if (given.length !== 1)
+    throw new TypeError(`One of ${SOURCES.join(', ')} must be given, and only one (${given.length === 0 ? 'none is' : given.join(', ')}).`)
+  if (has(options, 'secret')) return secretKey(options.secret)
+  if (has(options, 'keys')) return configuredKeys(options.keys, algorithmsOf(options))
   return remoteKeys({
     uri: options.jwksUri,
     allowInsecureLoopback: options.allowInsecureLoopback ?? false,

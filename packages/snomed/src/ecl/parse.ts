@@ -1,3 +1,4 @@
+import { checkText } from 'fhir-ops/internal/errors'
 import type { Constraint, Focus, HierarchyOperator, History, MemberOf, SubConstraint } from './ast.js'
 import { refuseDeepBrackets, EclError, eclReader, isLetter, type EclReader } from './reader.js'
 import { parseConcept, parseIdentifier, takeAny } from './parse-terminals.js'
@@ -12,6 +13,7 @@ import { parseRefinement, takeJunction } from './parse-refinement.js'
  * @see https://github.com/IHTSDO/snomed-expression-constraint-language/blob/master/syntax/abnf-long.txt
  */
 export function parseEcl(text: string): Constraint {
+  checkText('The expression', text)
   refuseDeepBrackets(text)
   const reader = eclReader(text)
   const constraint = expression(reader)

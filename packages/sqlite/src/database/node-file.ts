@@ -2,6 +2,7 @@ import { existsSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { OperationError } from 'fhir-ops/errors'
+import { checkArgument, type MemberKind } from 'fhir-ops/internal/input'
 import { sql, sqliteDriver, type SqliteDriver } from './driver.js'
 import { storageFailure } from './failure.js'
 
@@ -15,6 +16,34 @@ export interface FileOptions {
   readonly writerCacheKib?: number
   /** The files that are in use; absent before. */
   readonly used?: KnownFiles | undefined
+}
+
+const PATH: MemberKind = {
+  words: 'a text, and not empty; fileURLToPath of node:url makes a path of a URL',
+  is: (value) => typeof value === 'string' && value !== '',
+}
+
+/**
+ * Checks the path of a database. SQLite would make a file even of a name that means something else to another tool.
+ *
+ * @param place Names the function.
+ * @throws {TypeError} for anything but the path of a file, or a URI (`file:...`).
+ */
+export function checkPath(place: string, file: string): void {
+  checkArgument(`${place}: the path`, file, PATH)
+  const problem = pathProblem(file)
+  if (problem !== undefined) throw new TypeError(`${place} needs the path of a file; ${problem}`)
+}
+
+function pathProblem(file: string): string | undefined {
+  if (file === ':memory:' || (file.startsWith('file:') && /^file::memory:|[?&]mode=memory/.test(file)))
+    return 'for a database in memory pass a connection to sqliteStorage.'
+  // A single letter is a drive of Windows.
+  const [, scheme] = /^([a-z][a-z0-9+.-]+:)/i.exec(file) ?? []
+  if (scheme === 'sqlite:') return `of '${file}', which is how options of the command are written, that is '${file.slice(scheme.length)}'.`
+  if (scheme !== undefined && scheme !== 'file:') return `'${scheme}' is the scheme of a URL. A file of that name is './${file}'.`
+  if (/[/\\]$/.test(file) || statSync(file, { throwIfNoEntry: false })?.isDirectory() === true) return `'${file}' is a folder.`
+  return undefined
 }
 
 /** Files as they were when they came into use. */

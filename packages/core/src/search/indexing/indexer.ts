@@ -1,4 +1,5 @@
 import { definitionEntries } from '../../content/index.js'
+import { checkHas } from '../../errors/index.js'
 import { rootNode, type Item } from '../../fhirpath/index.js'
 import { stringAt, type JsonObject } from '../../json/index.js'
 import { CONTAINED_PARAM, type ContainedEntry, type IndexEntry, type Indexer } from '../../storage/index.js'
@@ -27,6 +28,7 @@ const SHAPE: InputShape = inputShape<IndexerOptions>({ base: TEXT })
  * @throws {TypeError} for an option that is unknown or of the wrong type.
  */
 export function createIndexer(parameters: SearchParameters, options: IndexerOptions = {}): Indexer {
+  checkHas('The list of search parameters', parameters, ['model', 'of'])
   checkOptions('createIndexer', SHAPE, options)
   const selector = createSelector(parameters.model, options.base)
   const parametersIn = new WeakMap<Shape, readonly SearchParameter[]>()
