@@ -1,4 +1,4 @@
-import { copyFile, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { copyFile, readdir, readFile, rename, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises'
 import { dirname, relative } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { createSessions } from 'fhir-ops/sessions'
@@ -248,6 +248,24 @@ describe('a database file', () => {
     expect(await db.storage.count(byCode('a'))).toBe(1)
     await db.storage.write([basic('after')])
     expect(await db.storage.count(byCode('a'))).toBe(2)
+  })
+
+  it.each([0, 0.5])('whose log is cut to %f of its length acknowledges no write, which would be lost', async (part) => {
+    await db.storage.write([basic('before')])
+    await truncate(`${file}-wal`, Math.floor((await stat(`${file}-wal`)).size * part))
+    const refused = { code: 'storage-damaged', message: expect.stringContaining('cut short') }
+    await expect(db.storage.write([basic('gone')])).rejects.toMatchObject(refused)
+    await expect(db.sessions.putUser('ann', {})).rejects.toMatchObject(refused)
+  })
+
+  it('whose log another process has moved into the file, and emptied, is written as before', async () => {
+    await db.storage.write([basic('before')])
+    const other = await openSqlite(file)
+    await other.storage.write([basic('other')])
+    await other.close()
+    expect((await stat(`${file}-wal`)).size).toBe(0)
+    await db.storage.write([basic('after')])
+    expect(await db.storage.count(byCode('a'))).toBe(3)
   })
 
   it.each(['', '-wal'])('whose file with the ending "%s" is replaced answers no read a second later, until it is back', async (ending) => {

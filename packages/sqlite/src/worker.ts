@@ -1,6 +1,6 @@
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
 import type { SqliteDriver } from './database/driver.js'
-import { checkInPlace, openToSearch, openToWrite } from './database/node-file.js'
+import { checkInPlace, logWatch, openToSearch, openToWrite, type LogWatch } from './database/node-file.js'
 import { failed, runGroup, runRead, type Answer, type Call, type ToWorker, type WorkerTask } from './threads/write-group.js'
 import { handOverSets } from './sets/kept-sets.js'
 
@@ -11,6 +11,7 @@ const MAX_GROUP = 256
 function serve(port: MessagePort, task: WorkerTask): void {
   const writes = task.role === 'writer'
   let db: SqliteDriver | undefined
+  let log: LogWatch | undefined
   // Opened for a call, so that the call can say why that failed.
   const opened = (): SqliteDriver => {
     checkInPlace(task)
@@ -20,10 +21,14 @@ function serve(port: MessagePort, task: WorkerTask): void {
     let open: SqliteDriver
     try {
       open = opened()
+      if (writes) (log ??= logWatch(open)).check()
     } catch (error) {
       return calls.map((call) => failed(call, error))
     }
-    return writes ? runGroup(open, calls) : calls.map((call) => runRead(open, call))
+    if (log === undefined) return calls.map((call) => runRead(open, call))
+    const answers = runGroup(open, calls)
+    log.note()
+    return answers
   }
   const end = (word: 'close' | 'leave'): void => {
     // Even if its log was deleted, a connection that is open still has what was written to it.

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { OperationError } from 'fhir-ops/errors'
 import { checkArgument, type MemberKind } from 'fhir-ops/internal/input'
-import { sql, sqliteDriver, type SqliteDriver } from './driver.js'
+import { numberOf, sql, sqliteDriver, type SqliteDriver } from './driver.js'
 import { storageFailure } from './failure.js'
 
 /** Options for opening a database file; plain data, because they are sent to threads. */
@@ -147,6 +147,50 @@ export function checkInPlace({ used }: FileOptions): void {
 
 function notInPlace(): OperationError {
   return new OperationError('storage-unavailable', 'The database file or its log was deleted or replaced while it was in use.')
+}
+
+/** Notices that the log of an open database is cut short: SQLite would continue after the gap, and nothing written there would be found again. */
+export interface LogWatch {
+  /** Call it before a write. @throws {OperationError} `storage-damaged` if the log lacks what was written to it. */
+  check(): void
+  /** Call it after a write. */
+  note(): void
+}
+
+/** Bytes of the log before each page. */
+const FRAME_HEADER_BYTES = 24
+
+/** @param db A connection for writing. */
+export function logWatch(db: SqliteDriver): LogWatch {
+  const log = `${pathOf(db)}-wal`
+  const bytes = (): number => statSync(log, { throwIfNoEntry: false })?.size ?? 0
+  let expected = bytes() || Number.POSITIVE_INFINITY
+  return {
+    check() {
+      const size = bytes()
+      if (size >= expected) return
+      // Another process empties the log when it has moved all of it into the file: SQLite knows then that it has no pages.
+      if (pagesInLog(db) * (FRAME_HEADER_BYTES + numberOf(db.get(sql`PRAGMA page_size`)?.[0])) > size) throw cutShort()
+      expected = size
+    },
+    note() {
+      expected = bytes()
+    },
+  }
+}
+
+/** Number of pages that the log has according to SQLite. */
+function pagesInLog(db: SqliteDriver): number {
+  try {
+    return numberOf(db.get(sql`PRAGMA wal_checkpoint(PASSIVE)`)?.[1])
+  } catch {
+    // Pages that are missing cannot be read.
+    throw cutShort()
+  }
+}
+
+function cutShort(): OperationError {
+  return new OperationError('storage-damaged', 'The log of the database was cut short while it was in use.')
 }
 
 /** Number of pages that collect in the log before they are moved to the file (128 MB): few enough moves for bulk loads, and still a fast restart. */
