@@ -229,6 +229,7 @@ function newWorker(port: MessagePort, claims: Int32Array): Worker {
     stdin: true,
     stdout: true,
     stderr: true,
-    resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 4, stackSizeMb: 4 },
+    // V8 ends a process that may not have the 512 MB of addresses that it would reserve for the code of a thread (`ulimit -v`).
+    resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 4, codeRangeSizeMb: 64, stackSizeMb: 4 },
   })
 }

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { platform } from 'node:os'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { createSessions } from 'fhir-ops/sessions'
@@ -63,4 +64,20 @@ it('a process that may start no threads is told so when it opens a file', async 
   const flags = ['--permission', '--allow-fs-read=*', '--allow-fs-write=*', '--input-type=module', '-e', program]
   const { stdout } = await shell(process.execPath, flags, { cwd: resolve(import.meta.dirname, '..') })
   expect(stdout).toMatch(/^storage-unavailable A database file is searched and written in threads, .*--allow-worker/)
+})
+
+it.runIf(platform() === 'linux')('a process of limited address space (ulimit -v) writes and searches', async () => {
+  const folder = await temporaryFolder()
+  onTestFinished(() => folder.remove())
+  const program = `
+    import { openSqlite } from '@fhir-ops/sqlite'
+    import { putResource } from 'fhir-ops/storage'
+    const { storage, close } = await openSqlite(${JSON.stringify(folder.file('limited.db'))})
+    await storage.write([putResource({ type: 'Basic', id: 'b', source: { resourceType: 'Basic', id: 'b' } }, () => [])])
+    console.log(await storage.count({ type: 'Basic', where: { kind: 'and', conditions: [] } }))
+    await close()`
+  // Node itself takes 1.3 GB of addresses here; 0.6 GB more for each thread were too much.
+  const limited = ['-c', 'ulimit -c 0; ulimit -v 2200000; exec "$0" "$@"', process.execPath, '--input-type=module', '-e', program]
+  const { stdout } = await shell('sh', limited, { cwd: resolve(import.meta.dirname, '..') })
+  expect(stdout).toBe('1\n')
 })

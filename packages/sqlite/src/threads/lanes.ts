@@ -162,8 +162,11 @@ async function answerTo<Result>(waiting: Map<number, Waiting>, id: number): Prom
   })
 }
 
-/** Under load, the engine's young generation in a thread may grow to 70 MB, which is released late. Objects here live only for one call. */
-const YOUNG = { maxYoungGenerationSizeMb: 24 }
+/**
+ * Under load, the engine's young generation in a thread may grow to 70 MB, which is released late; objects here live only for one call. For its code the
+ * engine would reserve 512 MB of addresses, and where a process may not have them (`ulimit -v`), V8 ends it.
+ */
+const THREAD_LIMITS = { maxYoungGenerationSizeMb: 24, codeRangeSizeMb: 64 }
 
 /** Starts a thread. It is referenced only while a call waits or it is to end, so that the process can end while the thread is idle. */
 function startThread(task: WorkerTask): StartedThread {
@@ -199,7 +202,7 @@ function newWorker(task: WorkerTask): Worker {
       workerData: task,
       env: {},
       execArgv: threadArguments(process, import.meta.url),
-      resourceLimits: YOUNG,
+      resourceLimits: THREAD_LIMITS,
     })
   } catch (cause) {
     throw threadFailure('A thread of the database cannot be started.', cause)
