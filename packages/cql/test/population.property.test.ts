@@ -1,6 +1,6 @@
 import { r4 } from '@fhir-ops/r4'
 import { createContext, type OperationContext } from 'fhir-ops/context'
-import { evaluateMeasure } from 'fhir-ops/evaluate'
+import { collectData, evaluateMeasure } from 'fhir-ops/evaluate'
 import { memoryStorage } from 'fhir-ops/memory'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -18,6 +18,7 @@ const CONDITIONS = [
   'E.period during MP',
   'E.period overlaps MP',
   'MP overlaps E.period',
+  'E.period during day of MP',
   'E.period during month of MP',
   'E.period overlaps day of MP',
   'start of E.period during MP',
@@ -39,6 +40,7 @@ const CONDITIONS = [
   'start of E.period same day or after @2019-12-31T20:00:00.0-10:00',
   'E.period during day of Interval[@2019-12-31T00:00:00.0+14:00, @2020-12-31T00:00:00.0+14:00]',
   'E.period during Interval[@0001-01-01, @2020-06-01]',
+  'E.period during day of Interval[@2020-01-01, @2020-12-31]',
 ]
 const condition = fc
   .array(fc.constantFrom(...CONDITIONS), { minLength: 1, maxLength: 3 })
@@ -85,7 +87,13 @@ function resourceOf({ patient, status, start, end }: Encounter, n: number): { re
   return resource
 }
 
-async function contextWith(where: string, encounters: readonly Encounter[]): Promise<OperationContext> {
+interface Definition {
+  readonly resourceType: string
+  readonly id: string
+}
+
+/** The Measure of a condition, and its library. */
+async function definitionsOf(where: string): Promise<readonly Definition[]> {
   const text = `library Found version '1'
 using FHIR version '4.0.1'
 include FHIRHelpers version '4.0.1'
@@ -118,9 +126,17 @@ define Found: exists ([Encounter] E where ${where.replaceAll('MP', '"Measurement
       },
     ],
   }
-  const patients = Array.from({ length: 5 }, (_, n) => ({ resourceType: 'Patient', id: `p${n}` }))
-  const storage = memoryStorage([library, measure, ...patients, ...encounters.map(resourceOf)], { indexer: release.indexer })
-  return createContext({ ...release, types, storage })
+  return [library, measure]
+}
+
+const PATIENTS = Array.from({ length: 5 }, (_, n) => ({ resourceType: 'Patient', id: `p${n}` }))
+
+function contextOf(resources: readonly object[]): OperationContext {
+  return createContext({ ...release, types, storage: memoryStorage(resources, { indexer: release.indexer }) })
+}
+
+async function contextWith(where: string, encounters: readonly Encounter[]): Promise<OperationContext> {
+  return contextOf([...(await definitionsOf(where)), ...PATIENTS, ...encounters.map(resourceOf)])
 }
 
 async function countFor(ctx: OperationContext, subject?: string, language = cqlLanguage({ translator })): Promise<number | string> {
@@ -171,4 +187,20 @@ describe('a population', () => {
       { numRuns: rounds({ quick: 15, all: 40 }), seed: SEED },
     )
   })
+  it.each([0, 840, -720])(
+    'is the same over the data that is collected for it, with %d minutes for dates without offset',
+    async (offset) => {
+      const language = cqlLanguage({ translator, offset })
+      await fc.assert(
+        fc.asyncProperty(condition, fc.array(encounter, { minLength: 4, maxLength: 25 }), async (where, encounters) => {
+          const ctx = await contextWith(where, encounters)
+          const period = { measure: 'Measure/m', periodStart: '2020', periodEnd: '2020' }
+          const { resources } = await collectData(ctx, period, { languages: [language] })
+          const collected = contextOf([...(await definitionsOf(where)), ...resources.map(({ resource }) => resource)])
+          expect(await countFor(collected, undefined, language)).toBe(await countFor(ctx, undefined, language))
+        }),
+        { numRuns: rounds({ quick: 15, all: 40 }), seed: SEED },
+      )
+    },
+  )
 })

@@ -132,7 +132,7 @@ describe('the data requirements of a Measure in CQL', () => {
     const patient = { resourceType: 'Patient', id: 'p' }
     const visits = [
       ['late', '2020-12-30', '2021-01-05'],
-      ['before', '2019-12-30', '2019-12-31'],
+      ['before', '2019-12-29', '2019-12-30'],
     ].map(([id, start, end]) => ({ resourceType: 'Encounter', id, subject: { reference: 'Patient/p' }, period: { start, end } }))
     const input = { measure: 'm', periodStart: '2020-01-01', periodEnd: '2020-12-31' }
     const { resources } = await collectData(context(measure, patient, ...visits), input, { languages: [cqlLanguage({ translator })] })

@@ -119,7 +119,7 @@ async function collected(ctx: OperationContext, data: readonly RequiredData[], w
     const { links } = whose
     const isOwn = type === links.subjectType || links.paramsOf(type).length > 0
     const since: readonly SearchPair[] = whose.since === undefined ? [] : [['_lastUpdated', `gt${whose.since}`]]
-    const parameters = [...requirementConditions(options, requirement), ...since]
+    const parameters = [...requirementConditions(options, requirement, OFFSETS_MS), ...since]
     const query = await searchOfSubjects(options, { type, parameters, conditions: isOwn ? whose.conditions : [], links })
     for await (const stored of allMatches(ctx.storage, { ...query, limit: PAGE })) {
       pace.check()
@@ -182,17 +182,28 @@ export function parametersTexts(result: CollectDataResult): readonly string[] {
 /** Maximum number of codes that are looked up one by one. With more, the filter is left out, and more is found than is needed. */
 const MAX_CODES = 200
 
-/** The parameters of a search that finds at least what a data requirement asks for, as far as search parameters apply to the same elements. */
+/** The largest offset. Where the time zone of an evaluation is not that of searches, days without one are compared that much earlier or later. */
+const OFFSETS_MS = 14 * 3_600_000
+
+/**
+ * The parameters of a search that finds at least what a data requirement asks for, as far as search parameters apply to the same elements.
+ *
+ * @param marginMs For periods of elements, how much earlier and later dates are found, too. Periods of search parameters are compared as the search does.
+ */
 export function requirementConditions(
   { parameters }: SearchOptions,
   { type, codeFilter = [], dateFilter = [] }: RequiredData,
+  marginMs = 0,
 ): readonly SearchPair[] {
   const codeOf = ({ searchParam, path }: DataRequirementCodeFilter | DataRequirementDateFilter, kind: string): string | undefined =>
     searchParam ?? parameterOf({ parameters }, { type, path, kind })?.code
   return [
     ...codeFilter.flatMap((filter) => codePairs(codeOf(filter, 'token'), filter)),
     // A search for dates applies to the whole of a period, which overlaps what its start or end is in.
-    ...dateFilter.flatMap((filter) => datePairs(codeOf({ ...filter, ...wholePath(filter) }, 'date'), filter)),
+    ...dateFilter.flatMap((filter) => {
+      const name = codeOf({ ...filter, ...wholePath(filter) }, 'date')
+      return name === undefined ? [] : datePairs(name, filter, filter.searchParam === undefined ? marginMs : 0)
+    }),
   ]
 }
 
@@ -243,9 +254,11 @@ function codePairs(name: string | undefined, { code = [], valueSet }: DataRequir
  * Conditions for dates that overlap the period. `ge` and `le` would not do: with them, a date that is open or continues is not found when it begins within
  * the last day, or ends within the first one.
  */
-function datePairs(name: string | undefined, { valuePeriod: { start, end } = {} }: DataRequirementDateFilter): readonly SearchPair[] {
-  if (name === undefined) return []
-  const bounds = [...(start === undefined ? [] : boundOf('gt', start)), ...(end === undefined ? [] : boundOf('lt', end))]
+function datePairs(name: string, { valuePeriod: { start, end } = {} }: DataRequirementDateFilter, marginMs: number): readonly SearchPair[] {
+  const bounds = [
+    ...(start === undefined ? [] : boundOf('gt', start, marginMs)),
+    ...(end === undefined ? [] : boundOf('lt', end, marginMs)),
+  ]
   return bounds.map((bound) => [name, bound])
 }
 
@@ -253,9 +266,9 @@ function datePairs(name: string | undefined, { valuePeriod: { start, end } = {} 
  * The condition for one bound. An invalid date is left to the search, which reports it. A bound outside of the years that a search can express excludes
  * nothing, so it is left out.
  */
-function boundOf(prefix: 'gt' | 'lt', date: string): readonly string[] {
+function boundOf(prefix: 'gt' | 'lt', date: string, marginMs: number): readonly string[] {
   const span = dateInterval(date)
   if (span === undefined) return [`${prefix}${date}`]
-  const moment = new Date(prefix === 'gt' ? span.low - 1 : span.high + 1).toISOString()
+  const moment = new Date(prefix === 'gt' ? span.low - 1 - marginMs : span.high + 1 + marginMs).toISOString()
   return /^\d/.test(moment) ? [`${prefix}${moment}`] : []
 }
