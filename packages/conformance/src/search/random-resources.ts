@@ -72,6 +72,7 @@ const period = fc.oneof(
   fc.record({ start: one(DAYS) }),
   fc.record({ end: one(DAYS) }),
   fc.record({ start: fc.constant('2020-01-01'), end: one(DATES) }),
+  fc.record({ start: one(DATES), end: one(DATES) }),
 )
 const subject = fc.oneof(
   { weight: 6, arbitrary: reference('Patient') },

@@ -76,8 +76,9 @@ export function dateSpan(text: string): Span {
 const NEVER = 8_640_000_000_000_000
 
 function periodSpan(value: unknown): Span {
-  const [start, end] = [textAt(value, 'start'), textAt(value, 'end')]
-  return { low: start === undefined ? -NEVER : dateSpan(start).low, high: end === undefined ? NEVER : dateSpan(end).high }
+  const [start, end] = ['start', 'end'].map((name) => textAt(value, name)).map((text) => (text === undefined ? undefined : dateSpan(text)))
+  const isReversed = start !== undefined && end !== undefined && start.low > end.high
+  return isReversed ? { low: end.low, high: start.high } : { low: start?.low ?? -NEVER, high: end?.high ?? NEVER }
 }
 
 function quantitySpan(value: unknown): Span {

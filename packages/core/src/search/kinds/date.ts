@@ -33,9 +33,11 @@ function timeOf(value: unknown): Interval | undefined {
   return stringAt(value, 'start') !== undefined || stringAt(value, 'end') !== undefined ? periodOf(value) : timingOf(value)
 }
 
+/** A period that ends before it begins, which R4 forbids (per-1), has both its bounds, so that what reads only one of them finds it. */
 function periodOf(period: JsonObject): Interval {
   const start = dateInterval(stringAt(period, 'start') ?? '')
   const end = dateInterval(stringAt(period, 'end') ?? '')
+  if (start !== undefined && end !== undefined && start.low > end.high) return hull(start, end)
   return { low: start?.low ?? ALL_TIME.low, high: end?.high ?? ALL_TIME.high }
 }
 
