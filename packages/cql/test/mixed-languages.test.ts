@@ -1,5 +1,5 @@
 import { r4 } from '@fhir-ops/r4'
-import { createContext } from 'fhir-ops/context'
+import { createContext, forRequest, type Progress } from 'fhir-ops/context'
 import { dataRequirements, evaluateMeasure, evaluateMeasurePart, mergeMeasureParts, toMeasureReport } from 'fhir-ops/evaluate'
 import type { CriteriaLanguage, EvaluateMeasureInput } from 'fhir-ops/evaluate'
 import { memoryStorage } from 'fhir-ops/memory'
@@ -60,11 +60,11 @@ const measure = (group: object, more: object = {}): Json =>
   stored('Measure', 'm', { status: 'active', library: ['http://x/Library/Ward'], group: [group], ...more })
 const scoring = (code: string): object => ({ scoring: { coding: [{ code }] } })
 
-const contextOf = (definition: Json): ReturnType<typeof createContext> =>
+const contextOf = (definition: Json, others: readonly Json[] = []): ReturnType<typeof createContext> =>
   createContext({
     ...release,
     types,
-    storage: memoryStorage([libraryWith('Ward', TEXT), definition, ...WARD], { indexer: release.indexer }),
+    storage: memoryStorage([libraryWith('Ward', TEXT), definition, ...WARD, ...others], { indexer: release.indexer }),
   })
 const input = { measure: 'm', periodStart: '2024', periodEnd: '2024' }
 const report = async (definition: Json, asked: Partial<EvaluateMeasureInput> = {}): Promise<MeasureReport> =>
@@ -287,6 +287,22 @@ describe('a group with criteria in CQL and criteria that are searches', () => {
       ['active', 'true', 1],
     ])
     expect(await supplements(more, { subject: 'Patient/c' })).toEqual([])
+  })
+
+  it('can be cancelled while memberships are decided, when all members are listed', async () => {
+    const people = Array.from({ length: 2_000 }, (_, n) => stored('Patient', `p${n}`, { active: true }))
+    const definition = stored('Measure', 'm', {
+      status: 'active',
+      library: ['http://x/Library/Ward'],
+      group: Array.from({ length: 50 }, () => ({ ...subjects, ...scoring('proportion') })),
+    })
+    const ctx = contextOf(definition, people)
+    const stop = new AbortController()
+    const onProgress = ({ done, total, of }: Progress): void => {
+      if (of === 'subjects' && done + 1 === total) setTimeout(() => stop.abort(), 0)
+    }
+    const request = forRequest(ctx, { signal: stop.signal, onProgress, limits: { maxExpansion: 1_000_000, operationTimeoutMs: 600_000 } })
+    await expect(evaluateMeasure(request, input, { languages })).rejects.toMatchObject({ code: 'aborted' })
   })
 
   it('reports subjects whose evaluation fails', async () => {

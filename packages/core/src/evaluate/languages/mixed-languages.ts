@@ -1,4 +1,4 @@
-import type { OperationContext } from '../../context/index.js'
+import { createPace, type OperationContext } from '../../context/index.js'
 import { OperationError, quoted } from '../../errors/index.js'
 import { mergeCoverage } from '../../explain/index.js'
 import type { Criterion, GroupPlan, Population, Stratifier, Supplement } from '../measure-plan.js'
@@ -83,7 +83,13 @@ async function evaluateMixed(ctx: OperationContext, scope: Scope, languages: rea
   if (ctx.explain !== undefined && scope.individual === true)
     for (const language of languages)
       await language.evaluate(ctx, { ...listing, groups: divided.map(({ plainPartOf }) => plainPartOf(language)) })
-  const counted = divided.map((group, at) => countedGroup(group, own, at))
+  const pace = createPace(ctx)
+  const counted: CountedGroup[] = []
+  for (const [at, group] of divided.entries()) {
+    pace.check()
+    await pace.step()
+    counted.push(countedGroup(group, own, at))
+  }
   const given = { ...scope, groups: counted.map((group) => givenGroup(group)), kept: undefined }
   const over = await last?.evaluate({ ...ctx, explain: undefined }, given)
   const all = [...own.values(), ...(over === undefined ? [] : [over])]
