@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http'
+import http2 from 'node:http2'
 import { type AddressInfo, Socket } from 'node:net'
 import { createGzip } from 'node:zlib'
 import { createContext } from 'fhir-ops/context'
@@ -447,4 +449,23 @@ describe('options that cannot be', () => {
       new TypeError(`toKoaMiddleware: the arguments ${arguments_}`),
     )
   })
+})
+
+it('a request of HTTP/2 is refused, and the answer says what it needs', async () => {
+  const server = http2.createServer()
+  server.on('request', (message, response) => Reflect.apply(toNodeListener(handlerAt('http://x.example')), undefined, [message, response]))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const client = http2.connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  const request = client.request({ ':path': '/fhir/R4/metadata' })
+  const [headers] = await once(request, 'response')
+  const text = (await request.toArray()).join('')
+  expect([headers[':status'], JSON.parse(text)]).toEqual([
+    400,
+    expect.objectContaining({
+      resourceType: 'OperationOutcome',
+      issue: [expect.objectContaining({ details: { text: expect.stringContaining('needs a proxy') } })],
+    }),
+  ])
+  client.close()
+  server.close()
 })

@@ -1,10 +1,11 @@
 import type { IncomingMessage, ServerResponse, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { OperationError, outcomeOf } from 'fhir-ops/errors'
 import type { Awaitable } from 'fhir-ops/internal/work'
 import { AMOUNT, checkArgument, checkOptions, inputShape, type InputShape, type MemberKind } from 'fhir-ops/internal/input'
 import type { Handler } from '../handler.js'
-import { emptyAnswer, answerToSend } from '../http/answer.js'
+import { emptyAnswer, answerToSend, fhirAnswer, type Answer } from '../http/answer.js'
 import { bodyTaken, linesOf, type HttpRequest } from '../http/http-request.js'
 import { createOutbox, writeAnswer } from './write-answer.js'
 
@@ -62,7 +63,7 @@ function serverOf(factory: string, handler: Pick<Handler, 'respond'>): Serve {
     const isServed = isSound(message)
     // What follows on this connection is not read as a request either.
     if (!isServed) response.shouldKeepAlive = false
-    const answer = isServed ? await handler.respond(request, connection) : answerToSend(emptyAnswer(400), 'GET')
+    const answer = isServed ? await handler.respond(request, connection) : answerToSend(unsoundAnswer(message), 'GET')
     const isBodyUnread = request.hasBody && !message.complete
     return writeAnswer(response, answer, { unread: isBodyUnread ? message : undefined, outbox })
   }
@@ -78,6 +79,14 @@ function isSound(message: IncomingMessage): boolean {
   if (httpVersion === '1.1') return headers.host !== undefined
   return httpVersion === '1.0' && headers['transfer-encoding'] === undefined
 }
+
+/** HTTP/2 is named, because a server that offers it, or a proxy that speaks it to its upstreams, is set up once. */
+function unsoundAnswer({ httpVersion }: IncomingMessage): Answer {
+  if (!httpVersion.startsWith('2')) return emptyAnswer(400)
+  return fhirAnswer(400, outcomeOf(new OperationError('not-supported', TO_PROXY), crypto.randomUUID()))
+}
+
+const TO_PROXY = 'This server reads HTTP/1.1. HTTP/2 needs a proxy in front of it, which asks it by HTTP/1.1.'
 
 /** The members of a Koa context that are used. */
 export interface KoaContext {
