@@ -240,6 +240,13 @@ describe('an upstream that operations are handed to', () => {
     })
   })
 
+  it('takes operations in a list only', () => {
+    for (const given of [undefined, {}, [undefined], ['$expand']])
+      expect(() => Reflect.apply(delegated, undefined, [given, { ...options(), delegate: ['expand'] }])).toThrow(
+        'delegated: operations must be a list, with an operation (an object with name, run) in each place.',
+      )
+  })
+
   it('knows of every operation that can be handed on what it answers', () => {
     const handed = OPERATIONS.filter(({ body }) => body !== 'text')
     expect(handed.filter(({ answers }) => answers === undefined).map(({ name }) => name)).toEqual([])

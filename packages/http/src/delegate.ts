@@ -2,7 +2,7 @@ import { OperationError } from 'fhir-ops/errors'
 import { createPace, type Pace } from 'fhir-ops/internal/context'
 import { quoted } from 'fhir-ops/internal/errors'
 import { isObject, stringAt, type JsonObject } from 'fhir-ops/internal/json'
-import { checkOptions, inputShape, ITERABLE, needed, type InputShape } from 'fhir-ops/internal/input'
+import { checkArgument, checkOptions, having, inputShape, ITERABLE, listOf, needed, type InputShape } from 'fhir-ops/internal/input'
 import type { OperationContext } from 'fhir-ops/context'
 import type { Operation, OperationRequest, OperationResponse } from 'fhir-ops/operation'
 import { isResourceType } from 'fhir-ops/storage'
@@ -22,6 +22,7 @@ export interface DelegateOptions extends HttpStorageOptions {
   readonly remote?: readonly string[]
 }
 
+const OPERATIONS = listOf(having('an operation', ['name', 'run']))
 const SHAPE: InputShape = inputShape<DelegateOptions>({ ...HTTP_OPTIONS, delegate: needed(ITERABLE), remote: ITERABLE })
 
 /**
@@ -30,6 +31,7 @@ const SHAPE: InputShape = inputShape<DelegateOptions>({ ...HTTP_OPTIONS, delegat
  * @throws {TypeError} for a name that none of the operations has, for an operation whose input is not a Parameters resource, and as `httpStorage`.
  */
 export function delegated(operations: readonly Operation[], options: DelegateOptions): readonly Operation[] {
+  checkArgument('delegated: operations', operations, OPERATIONS)
   checkOptions('delegated', SHAPE, options)
   const names = new Set(options.delegate)
   for (const name of names) checkName(name, operations)

@@ -94,11 +94,18 @@ export const VALIDATION_MEMBERS: { readonly [K in keyof ValidationPolicy]-?: Mem
   rules: OBJECT,
 }
 
+const LAYER = having('a layer of definitions', ['find'])
+/** A generator is not read here: it could not be read again. */
+const LAYERS: MemberKind = {
+  words: 'a list, with a layer of definitions (an object with find) in each place',
+  is: (value) => (Array.isArray(value) ? value.every(LAYER.is) : ITERABLE.is(value)),
+}
+
 const SHAPE: InputShape = inputShape<ContextOptions>({
   storage: needed(having('a storage', ['read', 'search', 'write'])),
   concepts: OBJECT,
   codeSystems: listOf(OBJECT),
-  definitions: ITERABLE,
+  definitions: LAYERS,
   cache: having('a cache', ['get', 'set']),
   search: having('search options', ['parameters']),
   types: having('a model of types', ['type']),

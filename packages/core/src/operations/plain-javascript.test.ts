@@ -11,7 +11,7 @@ import { parseHl7 } from '../hl7v2/index.js'
 import { lookup } from '../lookup/index.js'
 import { memorySessionStore, memoryStorage } from '../memory/index.js'
 import { openDependencies, packageLayer, readPackage } from '../packages/index.js'
-import { createIndexer } from '../search/index.js'
+import { createIndexer, parseSearch } from '../search/index.js'
 import { createSessions, toAuditEvent } from '../sessions/index.js'
 import { putResource } from '../storage/index.js'
 import { generateSnapshot } from '../snapshot/index.js'
@@ -279,6 +279,19 @@ describe('what plain JavaScript gives wrong is refused by name', () => {
     await expect(async () => call(read, given)).rejects.toThrow(message)
   })
 
+  test.each<[string, unknown[], string]>([
+    ['no type', [], 'type is missing.'],
+    ['its parameters first', [[['name', 'x']], 'Patient', { parameters: {} }], 'type must be a text.'],
+    ['no options', ['Patient', []], 'options is missing.'],
+    [
+      'an object of parameters',
+      ['Patient', { name: 'x' }, { parameters: {} }],
+      'pairs is neither a list of names and values nor a text, of which new URLSearchParams makes pairs.',
+    ],
+  ])('a search with %s', async (_, args, message) => {
+    await expect(async () => call(parseSearch, ...args)).rejects.toThrow(message)
+  })
+
   test.each<[string, unknown, string]>([
     [
       'a signal instead of options',
@@ -318,7 +331,24 @@ describe('what plain JavaScript gives wrong is refused by name', () => {
       { storage: { storage, sessions } },
       'storage must be a storage (an object with read, search, write).',
     ],
-    ['definitions that are not a list', createContext, { storage, definitions: {} }, 'definitions must be a list.'],
+    [
+      'definitions that are not a list',
+      createContext,
+      { storage, definitions: {} },
+      'definitions must be a list, with a layer of definitions',
+    ],
+    [
+      'a layer that is there on a condition',
+      createContext,
+      { storage, definitions: [false] },
+      'definitions must be a list, with a layer of',
+    ],
+    [
+      'a layer that was not awaited',
+      createContext,
+      { storage, definitions: [Promise.resolve()] },
+      'definitions must be a list, with a layer of',
+    ],
     [
       'a storage of one resource',
       memoryStorage,

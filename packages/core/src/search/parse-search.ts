@@ -1,4 +1,4 @@
-import { OperationError, quoted } from '../errors/index.js'
+import { checkHas, checkText, OperationError, quoted } from '../errors/index.js'
 import type { TypeModel } from '../fhirpath/index.js'
 import { isContainedType, isResourceType, joinAlternatives, type Condition, type SearchQuery, type SortKey } from '../storage/index.js'
 import { withNearest } from '../text/index.js'
@@ -54,6 +54,8 @@ export interface ParsedSeveral extends Omit<ParsedSearch, 'query'> {
  * @see https://hl7.org/fhir/R4/search.html
  */
 export async function parseSearch(type: string, pairs: Iterable<SearchPair>, options: SearchOptions): Promise<ParsedSearch> {
+  checkText('type', type)
+  checkHas('options', options, ['parameters'])
   const { queries, after, ...shown } = await parseSeveral([type], pairs, options)
   const query: SearchQuery = { type, where: allOf([]), ...queries[0] }
   return { query: after === undefined ? query : { ...query, after }, ...shown }
@@ -68,7 +70,7 @@ export async function parseSearch(type: string, pairs: Iterable<SearchPair>, opt
 export async function parseSeveral(types: readonly string[], pairs: Iterable<SearchPair>, options: SearchOptions): Promise<ParsedSeveral> {
   const wrong = types.find((type) => !isResourceType(type))
   if (wrong !== undefined) throw new OperationError('search-invalid', `${quoted(wrong)} is not a resource type.`)
-  if (typeof pairs === 'string') throw notPairs(pairs)
+  if (typeof pairs === 'string' || !(Symbol.iterator in Object(pairs))) throw notPairs(pairs)
   const all = [...pairs]
   const most = options.maxParameters ?? SEARCH_BOUNDS.parameters
   if (all.length > most) throw overBound(most, 'parameters')
@@ -87,8 +89,9 @@ export async function parseSeveral(types: readonly string[], pairs: Iterable<Sea
 }
 
 /** The error for a search in plain JavaScript whose parameters are not decoded. */
-function notPairs(text: string): OperationError {
-  return new OperationError('parameter-value', `pairs is the text ${quoted(text)}, of which new URLSearchParams makes pairs.`)
+function notPairs(given: unknown): OperationError {
+  const problem = typeof given === 'string' ? `is the text ${quoted(given)}` : 'is neither a list of names and values nor a text'
+  return new OperationError('parameter-value', `pairs ${problem}, of which new URLSearchParams makes pairs.`)
 }
 
 async function conditionOf(type: string, parameters: readonly SearchPair[], options: SearchOptions): Promise<Condition> {
