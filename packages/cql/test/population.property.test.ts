@@ -43,6 +43,10 @@ const CONDITIONS = [
   'E.period during day of Interval[@2019-12-31T00:00:00.0+14:00, @2020-12-31T00:00:00.0+14:00]',
   'E.period during Interval[@0001-01-01, @2020-06-01]',
   'E.period during day of Interval[@2020-01-01, @2020-12-31]',
+  'E.period starts before Cut',
+  'E.period ends same day or after "Own Cut"',
+  'start of E.period > Later(Cut)',
+  'E.period overlaps day of Interval[Later(@2020-12-30T20:00:00.0-12:00), null)',
 ]
 const condition = fc
   .array(fc.constantFrom(...CONDITIONS), { minLength: 1, maxLength: 3 })
@@ -97,8 +101,11 @@ async function definitionsOf(where: string): Promise<readonly Definition[]> {
 using FHIR version '4.0.1'
 include FHIRHelpers version '4.0.1'
 parameter "Measurement Period" Interval<DateTime>
+parameter Cut DateTime default @2020-06-01T10:00:00.0Z
 context Patient
 define MP: "Measurement Period"
+define "Own Cut": start of "Measurement Period" + 2 months
+define function Later(moment DateTime): moment + 36 hours
 define Found: exists ([Encounter] E where ${where.replaceAll('MP', '"Measurement Period"')})`
   const { elm } = await translator.translate(text)
   const library = {
