@@ -73,6 +73,28 @@ function sum(values: unknown, below: Count): number | undefined {
   return total
 }
 
+/** Adds the texts at a path. False if there is anything else. */
+export type Texts = (value: JsonObject, into: string[]) => boolean
+
+/** The texts at a path of elements; `undefined` where the path does not lead to texts. */
+export function textsAt([name = '', ...rest]: readonly string[], { model, type }: TypedValue): Texts | undefined {
+  const slot = onlySlot(type, name)
+  const inner = slot && model.type(slot.type)
+  if (slot === undefined || inner === undefined) return undefined
+  const isText = rest.length === 0 && inner.system === 'String'
+  const below = rest.length > 0 && inner.kind === 'complex' ? textsAt(rest, { model, type: inner }) : undefined
+  if (!isText && below === undefined) return undefined
+  return (value, into) => {
+    const member = value[slot.jsonName]
+    if (value[slot.siblingName] !== undefined || member === null) return false
+    for (const one of member === undefined ? [] : Array.isArray(member) ? member : [member]) {
+      if (isText && typeof one === 'string') into.push(one)
+      else if (below === undefined || !isObject(one) || !below(one, into)) return false
+    }
+    return true
+  }
+}
+
 const FEW = 8
 
 /** A slot, and whether its type is primitive. */

@@ -37,6 +37,9 @@ const OF_COMPONENTS = {
   component: [{ code: { text: 'a' } }, { code: { coding: [{ code: 'b' }], text: 'b' }, valueInteger: 1 }],
 }
 
+const CODES = "element.type.code.all(matches('^[a-z]+$') or matches('^[A-Z]'))"
+const codes = (...types: readonly JsonObject[]): JsonObject => ({ element: [{ type: types }] })
+
 const REQUESTS = "entry.all(request.exists() = (%resource.type = 'batch' or %resource.type = 'history'))"
 const VERSIONS = "(type = 'history') or entry.where(fullUrl.exists()).select(fullUrl & resource.meta.versionId).isDistinct()"
 const versions = (...versionIds: readonly (string | undefined)[]): JsonObject => ({
@@ -91,6 +94,8 @@ describe('invariants on JSON', () => {
     [VERSIONS, 'Bundle', { ...versions('1', '1'), type: 'history' }],
     [VERSIONS, 'Bundle', { resourceType: 'Bundle', type: 'batch', entry: [{ request: { url: 'a' } }, { fullUrl: 'urn:x:1' }] }],
     ["contact.select(gender & 'a').isDistinct()", 'Patient', { contact: [{ gender: 'male' }, { name: { text: 'a' } }] }],
+    [CODES, 'StructureDefinition.snapshot', codes({ code: 'Quantity' }, { code: 'code' })],
+    [CODES, 'StructureDefinition.snapshot', { element: [{ path: 'a' }] }],
   ])('%s is surely met by %s %j', (expression, type, value) => {
     expect(both(expression, type, value)).toEqual({ surely: true, evaluated: true })
   })
@@ -140,6 +145,9 @@ describe('invariants on JSON', () => {
     [VERSIONS, 'Bundle', versions(undefined, undefined)],
     [VERSIONS, 'Bundle', { resourceType: 'Bundle', entry: [{ fullUrl: 'urn:x:1' }, { fullUrl: 'urn:x:1' }] }],
     ["contact.select(gender & 'a').isDistinct()", 'Patient', { contact: [{ gender: 'male' }, { gender: 'male' }] }],
+    [CODES, 'StructureDefinition.snapshot', codes({ code: 'Quantity' }, { code: '1' })],
+    ["element.type.code.all(matches('a') or nothing())", 'StructureDefinition.snapshot', codes({ code: 'a' })],
+    ["element.type.code.all(matches('a', 'b'))", 'StructureDefinition.snapshot', codes({ code: 'a' })],
   ])('%s is not surely met by %s %j', (expression, type, value) => {
     const { surely, evaluated: result } = both(expression, type, value)
     expect(surely).not.toBe(true)
@@ -148,6 +156,10 @@ describe('invariants on JSON', () => {
   })
 
   test.each<[expression: string, type: string, value: JsonObject]>([
+    [CODES, 'StructureDefinition.snapshot', codes({ code: 'a'.repeat(1_001) })],
+    [CODES, 'StructureDefinition.snapshot', codes({ _code: { id: 'a' } })],
+    [CODES, 'StructureDefinition.snapshot', codes({ code: 1 })],
+    ["element.type.code.all(matches('a') and matches('b'))", 'StructureDefinition.snapshot', codes({ code: 'ab' })],
     // What is beside a value, or is none, only the evaluation can read; so it does resources in resources, and equal items count once.
     ['element.all(path.exists())', 'StructureDefinition.snapshot', { element: [{ path: 'a' }], _element: [{ id: 'a' }] }],
     ['element.all(path.exists())', 'StructureDefinition.snapshot', { element: [{ path: 'a' }, null] }],

@@ -1,10 +1,37 @@
 import { OperationError } from '../../../errors/index.js'
 import { constantOf, parseFhirPath, type Ast, type TypeDefinition, type TypeModel } from '../../../fhirpath/index.js'
-import { isObject, type JsonObject } from '../../../json/index.js'
-import { compileRegex } from '../../../regex/index.js'
+import type { JsonObject } from '../../../json/index.js'
 import type { JsonTest } from '../../run/element-rule.js'
-import { itemsAt, type MakeCriterion, countAt, isTrace, namesOf, onlySlot, type Count, type TypedValue } from './json-path.js'
-import { added, compared, COMPARISONS, EMPTY, joined, LOGIC, negated, OPEN, truthOf, type Read, type Value } from './json-values.js'
+import {
+  itemsAt,
+  type MakeCriterion,
+  countAt,
+  isTrace,
+  namesOf,
+  onlySlot,
+  textsAt,
+  type Count,
+  type Texts,
+  type TypedValue,
+} from './json-path.js'
+import {
+  added,
+  compared,
+  COMPARISONS,
+  EMPTY,
+  inOrder,
+  joined,
+  LOGIC,
+  negated,
+  OPEN,
+  TEXT_TESTS,
+  textCriterion,
+  textTest,
+  truthOf,
+  type Read,
+  type TextTest,
+  type Value,
+} from './json-values.js'
 
 /**
  * Creates the test of an invariant on JSON values, without FHIRPath's nodes, lists and contexts: most invariants only ask what is present, what is absent,
@@ -162,8 +189,7 @@ function criterionIn(typed: Typed): MakeCriterion {
 function callRead({ name, target, args }: Ast & { kind: 'call' }, typed: Typed): Read {
   if (target === undefined) return name === 'iif' ? eitherRead(args, typed) : gap(typed)
   if (isTrace(name, args)) return compileRead(target, typed)
-  const onText = TEXT_TESTS.get(name)
-  if (onText !== undefined) return textRead(onText, compileRead(target, typed), args) ?? gap(typed)
+  if (TEXT_TESTS.has(name)) return textRead(textTest(name, args), compileRead(target, typed)) ?? gap(typed)
   if (args.length > 0) return quantified(name, target, args, typed) ?? ofNothing(name, target, typed)
   if (name === 'isDistinct') return distinctRead(target, typed)
   if (name === 'not') return negated(compileRead(target, typed))
@@ -174,11 +200,11 @@ function callRead({ name, target, args }: Ast & { kind: 'call' }, typed: Typed):
   return gap(typed)
 }
 
-/** `all` and `exists` with a criterion on the objects of a path. */
+/** `all` and `exists` with a criterion on the objects or texts of a path. */
 function quantified(name: string, target: Ast, [criterion, ...others]: readonly Ast[], typed: Typed): Read | undefined {
   if ((name !== 'all' && name !== 'exists') || criterion === undefined || others.length > 0) return undefined
   const items = itemsAt(target, typed, criterionIn(typed))
-  if (items === undefined) return undefined
+  if (items === undefined) return name === 'all' ? allTexts(target, criterion, typed) : undefined
   const holds = criterionIn(typed)(criterion, { model: typed.model, type: items.type })
   const wanted = name === 'exists'
   return (value) => {
@@ -190,6 +216,19 @@ function quantified(name: string, target: Ast, [criterion, ...others]: readonly 
       if (truth === wanted) return wanted
     }
     return !wanted
+  }
+}
+
+/** `all` with tests of the texts of a path, such as `code.all(matches('a') or matches('b'))`. */
+function allTexts(target: Ast, criterion: Ast, typed: Typed): Read | undefined {
+  const names = namesOf(target)
+  const texts = names === undefined ? undefined : textsAt(names, typed)
+  const holds = textCriterion(criterion)
+  if (texts === undefined || holds === undefined) return undefined
+  return (value) => {
+    const found: string[] = []
+    if (!texts(value, found) || found.some((text) => text.length > MAX_TEXT)) return OPEN
+    return found.every(holds)
   }
 }
 
@@ -222,28 +261,11 @@ function integerRead(input: Read): Read {
   }
 }
 
-const TEXT_TESTS: ReadonlyMap<string, (argument: string) => (text: string) => boolean> = new Map([
-  ['startsWith', (start: string) => (text: string) => text.startsWith(start)],
-  ['contains', (part: string) => (text: string) => text.includes(part)],
-  [
-    'matches',
-    (pattern: string) => {
-      const regex = compileRegex(pattern, { dotAll: true })
-      return (text: string) => regex.test(text)
-    },
-  ],
-])
-
 /** Maximum length of a text. Longer ones may take more steps than an evaluation has. */
 const MAX_TEXT = 1_000
 
-function textRead(
-  test: (argument: string) => (text: string) => boolean,
-  input: Read,
-  [argument, ...others]: readonly Ast[],
-): Read | undefined {
-  if (argument?.kind !== 'literal' || argument.literal.type !== 'string' || others.length > 0) return undefined
-  const holds = test(argument.literal.text)
+function textRead(holds: TextTest | undefined, input: Read): Read | undefined {
+  if (holds === undefined) return undefined
   return (value) => {
     const text = input(value)
     if (text === EMPTY) return EMPTY
@@ -263,9 +285,6 @@ function distinctRead(target: Ast, typed: Typed): Read {
   }
 }
 
-/** Adds the texts at a path. False if there is anything else. */
-type Texts = (value: JsonObject, into: string[]) => boolean
-
 /** The texts that `select` makes of the objects of a path, each of one expression. */
 function selectedTexts(ast: Ast, typed: Typed): Texts | undefined {
   const [projection, ...others] = ast.kind === 'call' && ast.name === 'select' ? ast.args : []
@@ -280,24 +299,6 @@ function selectedTexts(ast: Ast, typed: Typed): Texts | undefined {
       const text = read(one)
       if (typeof text === 'string') into.push(text)
       else if (text !== EMPTY) return false
-    }
-    return true
-  }
-}
-
-function textsAt([name = '', ...rest]: readonly string[], { model, type }: TypedValue): Texts | undefined {
-  const slot = onlySlot(type, name)
-  const inner = slot && model.type(slot.type)
-  if (slot === undefined || inner === undefined) return undefined
-  const isText = rest.length === 0 && inner.system === 'String'
-  const below = rest.length > 0 && inner.kind === 'complex' ? textsAt(rest, { model, type: inner }) : undefined
-  if (!isText && below === undefined) return undefined
-  return (value, into) => {
-    const member = value[slot.jsonName]
-    if (value[slot.siblingName] !== undefined || member === null) return false
-    for (const one of member === undefined ? [] : Array.isArray(member) ? member : [member]) {
-      if (isText && typeof one === 'string') into.push(one)
-      else if (below === undefined || !isObject(one) || !below(one, into)) return false
     }
     return true
   }
@@ -381,7 +382,7 @@ function binaryRead({ operator, left, right }: Ast & { kind: 'binary' }, typed: 
   if (operator === 'in') return among(first, right, typed)
   if (operator === '+') return added(first, compileRead(right, typed))
   if (operator === '&') return joined(first, compileRead(right, typed))
-  if (operator === '<=' && isDated(left, typed) && isDated(right, typed)) return inOrder(left, right)
+  if (operator === '<=' && isDated(left, typed) && isDated(right, typed)) return inOrder(left.name, right.name)
   const compare = COMPARISONS.get(operator)
   return compare === undefined ? gap(typed) : compared(first, compileRead(right, typed), compare)
 }
@@ -391,18 +392,6 @@ type MemberAst = Ast & { readonly kind: 'member' }
 function isDated(ast: Ast, { model, type }: Typed): ast is MemberAst {
   const slot = ast.kind === 'member' && ast.target === undefined ? onlySlot(type, ast.name) : undefined
   return slot !== undefined && !slot.isCollection && model.type(slot.type)?.system === 'DateTime'
-}
-
-const MOMENT = /^\d{4}(?:-\d\d(?:-\d\d(?:T\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d))?)?)?$/
-const BEFORE_ZONE = 19
-
-/** Compares dates with the same precision and time zone by their texts. */
-function inOrder({ name: left }: MemberAst, { name: right }: MemberAst): Read {
-  return ({ [left]: first, [right]: second }) => {
-    if (typeof first !== 'string' || typeof second !== 'string' || first.length !== second.length) return OPEN
-    const isAlike = MOMENT.test(first) && MOMENT.test(second) && first.slice(BEFORE_ZONE) === second.slice(BEFORE_ZONE)
-    return isAlike && first <= second ? true : OPEN
-  }
 }
 
 function among(element: Read, list: Ast, typed: Typed): Read {

@@ -1,4 +1,6 @@
+import type { Ast } from '../../../fhirpath/index.js'
 import type { JsonObject } from '../../../json/index.js'
+import { compileRegex } from '../../../regex/index.js'
 
 /** FHIRPath's empty collection. */
 export const EMPTY: unique symbol = Symbol('empty')
@@ -86,6 +88,18 @@ export function compared(left: Read, right: Read, compare: (left: Scalar, right:
   }
 }
 
+const MOMENT = /^\d{4}(?:-\d\d(?:-\d\d(?:T\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d))?)?)?$/
+const BEFORE_ZONE = 19
+
+/** Compares the dates in two members by their texts, if they have the same precision and time zone. */
+export function inOrder(left: string, right: string): Read {
+  return ({ [left]: first, [right]: second }) => {
+    if (typeof first !== 'string' || typeof second !== 'string' || first.length !== second.length) return OPEN
+    const isAlike = MOMENT.test(first) && MOMENT.test(second) && first.slice(BEFORE_ZONE) === second.slice(BEFORE_ZONE)
+    return isAlike && first <= second ? true : OPEN
+  }
+}
+
 /** The sum of two numbers. */
 export function added(left: Read, right: Read): Read {
   return (value) => {
@@ -106,4 +120,35 @@ export function joined(left: Read, right: Read): Read {
 function textOf(value: Value): string | undefined {
   if (value === EMPTY) return ''
   return typeof value === 'string' ? value : undefined
+}
+
+/** A test of a text. */
+export type TextTest = (text: string) => boolean
+
+/** Creates the test of a function of FHIRPath on texts, by its name, from its argument. */
+export const TEXT_TESTS: ReadonlyMap<string, (argument: string) => TextTest> = new Map([
+  ['startsWith', (start: string) => (text: string) => text.startsWith(start)],
+  ['contains', (part: string) => (text: string) => text.includes(part)],
+  [
+    'matches',
+    (pattern: string) => {
+      const regex = compileRegex(pattern, { dotAll: true })
+      return (text: string) => regex.test(text)
+    },
+  ],
+])
+
+/** The test that a call of such a function with a literal argument makes; `undefined` for other calls. */
+export function textTest(name: string, [argument, ...others]: readonly Ast[]): TextTest | undefined {
+  if (argument?.kind !== 'literal' || argument.literal.type !== 'string' || others.length > 0) return undefined
+  return TEXT_TESTS.get(name)?.(argument.literal.text)
+}
+
+/** A test of the text itself, or several joined by `or`. */
+export function textCriterion(ast: Ast): TextTest | undefined {
+  if (ast.kind === 'binary' && ast.operator === 'or') {
+    const [left, right] = [textCriterion(ast.left), textCriterion(ast.right)]
+    return left && right && ((text) => left(text) || right(text))
+  }
+  return ast.kind === 'call' && ast.target === undefined ? textTest(ast.name, ast.args) : undefined
 }

@@ -11,7 +11,7 @@ import { expressionProblem } from '../expression/expression-problem.js'
 import { hasOpenDirection, STRING_CONTROL } from '../primitive/text.js'
 import { containerOf, resolveLocally } from '../reference/resolve-locally.js'
 import { unescaped } from './allowed-markup.js'
-import { isPlainNarrative, isUnremarkable } from './plain-narrative.js'
+import { isUnremarkable, languageIfPlain } from './plain-narrative.js'
 import { type Narrative, type NarrativeLanguage, narrativeWork, readNarrative } from './read-narrative.js'
 
 const NARRATIVE_SECTIONS: FindingDefinition = defineFinding(
@@ -62,14 +62,38 @@ export const narrativeRule: NodeRule = {
   check: checkNarrative,
 }
 
-/** Whether there is nothing to report about a narrative, and no link in it to follow. Otherwise the parsed narrative is kept for the visit. */
+/** Whether there is nothing to report about a narrative, and no link in it to follow. Otherwise what was read of it is kept for the visit. */
 function isUsual(run: Run, xhtml: string): boolean {
-  const isSilent = ownLanguage(run.quickCheck.within) === undefined && !isTurned(xhtml)
-  if (isSilent && isPlainNarrative(xhtml)) return true
-  const narrative = readNarrative(xhtml)
-  if (isSilent && isUnremarkable(narrative)) return true
-  run.indexes.narratives.set(xhtml, narrative)
+  const own = ownLanguage(run.quickCheck.within)
+  const isSilent = !isTurned(xhtml)
+  const plain = isSilent ? languageIfPlain(xhtml) : undefined
+  if (plain !== undefined && (own === undefined || isIn(plain, own))) return true
+  const { narratives } = run.indexes
+  if (narratives.has(xhtml)) return false
+  const narrative = plain === undefined ? readNarrative(xhtml) : { ...PLAIN, language: plain }
+  if (isSilent && own === undefined && isUnremarkable(narrative)) return true
+  narratives.set(xhtml, narrative)
   return false
+}
+
+/** What is checked of a plain narrative besides its language. */
+const PLAIN: Omit<Narrative, 'language'> = {
+  problems: [],
+  misplaced: [],
+  ids: new Map(),
+  unusualLinks: [],
+  fragments: [],
+  sources: [],
+  sections: [],
+  hasUnsectioned: true,
+  hasSpaceAttribute: false,
+  unsourced: [],
+  hasContent: true,
+  hasForeignMarkup: false,
+}
+
+function isIn({ lang, xmlLang }: NarrativeLanguage, language: string): boolean {
+  return lang === language && xmlLang === language
 }
 
 /** References to characters that change the direction of writing. */
@@ -158,7 +182,7 @@ function checkLanguage(run: Run, node: FhirNode, narrative: Narrative): void {
   const resource = resourceOf(node)
   const own = isObject(resource.value) ? stringAt(resource.value, 'language') : undefined
   const { lang, xmlLang } = languageOf(narrative)
-  if (own === undefined || (lang === own && xmlLang === own)) return
+  if (own === undefined || isIn({ lang, xmlLang }, own)) return
   const stated = [lang, xmlLang].map((one) => (one === undefined ? 'none' : quoted(one))).join(' and ')
   run.findings.report(NARRATIVE_LANGUAGE, resource, {
     text: `The resource is in ${quoted(own)}, but lang and xml:lang of its narrative are ${stated}.`,

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { rounds } from '../../../../../../test/effort.js'
 import { ATTRIBUTES, ELEMENTS } from './allowed-markup.js'
-import { isPlainNarrative, isUnremarkable } from './plain-narrative.js'
+import { isUnremarkable, languageIfPlain } from './plain-narrative.js'
 import { readNarrative } from './read-narrative.js'
 import { hashOf } from './xhtml-tokens.js'
 
@@ -14,7 +14,7 @@ test('no two names of elements and attributes have the same hash, so that each i
   expect(alike).toEqual([])
 })
 
-describe('isPlainNarrative', () => {
+describe('languageIfPlain', () => {
   test.each([
     div('text'),
     `  ${div('<p>a <b>b</b><br/>c<br /></p>\n  <hr/>')}\n`,
@@ -26,8 +26,9 @@ describe('isPlainNarrative', () => {
     div('<code>a</code> <kbd>b</kbd> <q>c</q> <samp>d</samp> <strong>e</strong> <ul><li>f</li></ul>'),
     '<div lang="en" xml:lang="en" xmlns="http://www.w3.org/1999/xhtml">a</div>',
   ])('sees at once that there is nothing to say about %s', (xhtml) => {
-    expect(isPlainNarrative(xhtml)).toBe(true)
-    expect(isUnremarkable(readNarrative(xhtml))).toBe(true)
+    const whole = readNarrative(xhtml)
+    expect(languageIfPlain(xhtml)).toMatchObject(whole.language)
+    expect(isUnremarkable(whole)).toBe(true)
   })
 
   test.each([
@@ -76,7 +77,7 @@ describe('isPlainNarrative', () => {
     div('<!-- x'),
     div('<![CDATA[x]]>'),
   ])('leaves %s to the whole reading, which has something to say', (xhtml) => {
-    expect(isPlainNarrative(xhtml)).toBe(false)
+    expect(languageIfPlain(xhtml)).toBeUndefined()
     expect(isUnremarkable(readNarrative(xhtml))).toBe(false)
   })
 
@@ -127,7 +128,7 @@ describe('isPlainNarrative', () => {
     fc.assert(
       fc.property(fc.array(part, { maxLength: 6 }), (parts) => {
         const xhtml = div(parts.join(''))
-        return !isPlainNarrative(xhtml) || isUnremarkable(readNarrative(xhtml))
+        return languageIfPlain(xhtml) === undefined || isUnremarkable(readNarrative(xhtml))
       }),
       { numRuns: rounds({ quick: 200, all: 2_000 }) },
     )

@@ -9,7 +9,7 @@ import {
   elementProblems,
   type MarkupElement,
 } from './allowed-markup.js'
-import { isLinkAttribute, NAMESPACE, type Narrative } from './read-narrative.js'
+import { isLinkAttribute, NAMESPACE, type Narrative, type NarrativeLanguage } from './read-narrative.js'
 import { hashOf, nameAt, quoteEnd, spaceEnd } from './xhtml-tokens.js'
 
 /** The state of reading a narrative. */
@@ -23,6 +23,9 @@ interface PlainReading {
   phrasing: number
   hasContent: boolean
   isInNamespace: boolean
+  /** The language of the outermost element. */
+  lang: string | undefined
+  xmlLang: string | undefined
   /** Values of `id` and of `a name`. */
   anchors: Set<string> | undefined
 }
@@ -35,19 +38,20 @@ const ELEMENTS_BY_HASH: (MarkupElement | undefined)[] = []
 for (const name of ELEMENTS) ELEMENTS_BY_HASH[hashOf(name, 0)] = elementNamed(name)
 
 /**
- * Whether a narrative has nothing to report, no link to follow and no language. It is decided in one pass that stores nothing, because nearly all
- * narratives are of that form, and half of a resource is narrative (bench `validate`). Also false for what only `readNarrative` can decide.
+ * The language of a plain narrative: one with nothing to report but perhaps its language, no link to follow, and no part in another language. It is read
+ * in one pass that stores nothing else, because nearly all narratives are of that form, and half of a resource is narrative (bench `validate`).
+ * `undefined` for what only `readNarrative` can decide.
  */
-export function isPlainNarrative(text: string): boolean {
+export function languageIfPlain(text: string): NarrativeLanguage | undefined {
   const xhtml = text.trim()
-  if (xhtml.charCodeAt(0) !== OPENING || unknownEntity(xhtml) !== undefined) return false
-  const flags = { hasContent: false, isInNamespace: false }
-  const reading: PlainReading = { xhtml, at: 0, open: [], paragraphs: 0, phrasing: 0, ...flags, anchors: undefined }
+  if (xhtml.charCodeAt(0) !== OPENING || unknownEntity(xhtml) !== undefined) return undefined
+  const state = { hasContent: false, isInNamespace: false, lang: undefined, xmlLang: undefined }
+  const reading: PlainReading = { xhtml, at: 0, open: [], paragraphs: 0, phrasing: 0, ...state, anchors: undefined }
   do {
     const isRead = xhtml.charCodeAt(reading.at + 1) === SLASH ? readClosing(reading) : readOpening(reading)
-    if (!isRead || !readText(reading)) return false
+    if (!isRead || !readText(reading)) return undefined
   } while (reading.open.length > 0)
-  return reading.at === xhtml.length && reading.hasContent && reading.isInNamespace
+  return reading.at === xhtml.length && reading.hasContent && reading.isInNamespace ? reading : undefined
 }
 
 /** Reads up to the next tag. False for misplaced text, and when no tag follows although the outermost element is open. */
@@ -153,7 +157,10 @@ function isPlainAttribute(
     case 'name':
       return isNewAnchor(reading, value) && isAllowedAttribute(element, name)
     case 'lang':
+      reading.lang = value
+      return reading.open.length === 0
     case 'xml:lang':
+      reading.xmlLang = value
       return reading.open.length === 0
     case 'xml:space':
       return false
@@ -167,7 +174,7 @@ function isNewAnchor(reading: PlainReading, anchor: string): boolean {
   return anchors.size < anchors.add(anchor).size
 }
 
-/** Like `isPlainNarrative`, for a narrative that was read: there is nothing to report, no link to follow, and no part with a language of its own. */
+/** Whether a narrative that was read is plain, too: there is nothing to report, no link to follow, and no part with a language of its own. */
 export function isUnremarkable(narrative: Narrative): boolean {
   const isRight = narrative.problems.length + narrative.misplaced.length === 0 && !narrative.hasForeignMarkup && narrative.hasContent
   const hasLinks = narrative.fragments.length + narrative.sources.length + narrative.unusualLinks.length > 0
