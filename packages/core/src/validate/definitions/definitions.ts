@@ -37,7 +37,7 @@ interface FinderParts {
   readonly kept: KeptAnswers
 }
 
-/** The members are named one by one, because spreading the five objects took an eighth of the validation of a small resource (bench `in-process`). */
+/** The members are named one by one, because spreading the five objects took a tenth of the validation of a small resource (bench `in-process`). */
 function finders(ctx: OperationContext, { model, questions, kept }: FinderParts): Definitions {
   const codes = codeFinder(ctx, questions, kept)
   const resources = definitionFinder(ctx, questions, kept)
