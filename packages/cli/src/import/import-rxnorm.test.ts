@@ -92,10 +92,13 @@ describe('an imported release of RxNorm', () => {
   it.each([
     ['SAB', 'MMSL'],
     ['nothing', 'CUI:11'],
-  ])('refuses %s = %s by name', async (property, value) => {
-    const include = [{ system: RXNORM, filter: [{ property, op: '=', value }] }]
+    ['RN', 'CUI:11'],
+    ['has_ingredient', 'AUI:11'],
+    ['has_ingredient', '33, AUI:11', 'in'],
+  ])('refuses %s = %s by name', async (property, value, op = '=') => {
+    const include = [{ system: RXNORM, filter: [{ property, op, value }] }]
     const expanding = expand(ctx, { valueSet: { resourceType: 'ValueSet', status: 'active', compose: { include } } })
-    await expect(expanding).rejects.toThrow(`${property} = ${value}`)
+    await expect(expanding).rejects.toThrow(value.includes('AUI:') ? `filter by ${property}` : `${property} ${op} ${value}`)
   })
 
   it('is imported by the command', async () => {

@@ -36,7 +36,13 @@ it.each([
   ['open', `check-valueset-version=${vs('pets')}|1.0.0`, 'cat'],
   ['fixed', `check-valueset-version=${vs('pets')}|2.x.x`, 'dog'],
   ['fixed', `check-valueset-version=${vs('other')}|7`, 'dog'],
-])('the import of %s with "%s" gives %s, and $validate-code agrees', async (name, rule, expected) => {
+  ['pets', `default-valueset-version=${vs('pets')}|1.0.0`, 'cat'],
+  ['pets|2.0.0', `default-valueset-version=${vs('pets')}|1.0.0`, 'dog'],
+  ['pets', `force-valueset-version=${vs('pets')}|1.x.x`, 'cat'],
+  ['pets|2.0.0', `force-valueset-version=${vs('pets')}|1.0.0`, 'cat'],
+  ['pets', `check-valueset-version=${vs('pets')}|1.0.0`, 'cat'],
+  ['pets|2.0.0', `check-valueset-version=${vs('pets')}|2.x.x`, 'dog'],
+])('%s with "%s" gives %s, and $validate-code agrees', async (name, rule, expected) => {
   const { codes, rules } = await expansionOf(name, rule)
   expect(codes).toBe(expected)
   expect(rules).toEqual(rule === '' ? [] : [rule])
@@ -52,8 +58,10 @@ it.each([
   ['fixed', `check-valueset-version=${vs('pets')}|1.0.0`, 'unprocessable', 'VALUESET_IMPORT_VERSION_CHECK'],
   ['without', `check-valueset-version=${vs('pets')}|1.0.0`, 'unprocessable', 'VALUESET_IMPORT_VERSION_CHECK'],
   ['fixed', `force-valueset-version=${vs('pets')}|7`, 'content-not-found', 'VS_EXP_IMPORT_UNK_PINNED'],
+  ['pets|2.0.0', `check-valueset-version=${vs('pets')}|1.0.0`, 'unprocessable', 'VALUESET_IMPORT_VERSION_CHECK'],
+  ['pets', `force-valueset-version=${vs('pets')}|7`, 'not-found', 'Unable_to_resolve_value_Set_'],
   ['open', `force-valueset-version=${vs('pets')}`, 'parameter-value', undefined],
-])('the import of %s with "%s" is refused with %s', async (name, rule, code, messageId) => {
+])('%s with "%s" is refused with %s', async (name, rule, code, messageId) => {
   await expect(expansionOf(name, rule)).rejects.toMatchObject({ code, ...(messageId !== undefined && { detail: { messageId } }) })
 })
 
