@@ -94,6 +94,10 @@ const SEARCHES: readonly (readonly [search: string, expected: string])[] = [
   ['Patient?family:contains=windsor', 'ann'],
   ['Patient?address=zurich', 'ann'],
   ['Patient?address-city=ZÜRICH', 'ann'],
+  ['Patient?address=hauptstrasse', 'bob'],
+  ['Patient?address=HAUPTSTRASSE', 'bob'],
+  ['Patient?address:contains=straße', 'bob'],
+  ['Patient?address:exact=Hauptstrasse 1', ''],
   ['Patient?given=', 'search-invalid'],
   ['Patient?given:startswith=a', 'search-invalid'],
   // 3.1.1.4.9, uris

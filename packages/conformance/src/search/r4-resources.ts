@@ -59,6 +59,7 @@ export const RESOURCES: readonly Resource[] = [
     resourceType: 'Patient',
     id: 'bob',
     name: [{ given: ['Steven'], family: 'Eve' }],
+    address: [{ line: ['Hauptstraße 1'] }],
     gender: 'male',
     birthDate: '1974',
     deceasedDateTime: '2015-02-07T13:28:17Z',

@@ -1,12 +1,18 @@
 /**
- * Normalizes a text for comparison: lower case, without accents, each run of white space as one space. Marks that form a different letter are kept: those
- * of Devanagari and Thai, the parts of Korean syllables, the voiced sounds of Japanese.
+ * Normalizes a text for comparison: lower case, `ß` as `ss`, without accents, each run of white space as one space. Marks that form a different letter
+ * are kept: those of Devanagari and Thai, the parts of Korean syllables, the voiced sounds of Japanese.
  */
 export function fold(text: string): string {
-  return foldLetters(text).replace(/\s+/g, ' ').trim()
+  const letters = foldLetters(text)
+  return (BEYOND_ASCII.test(letters) ? asInCapitals(letters) : letters).replace(/\s+/g, ' ').trim()
 }
 
-/** Normalizes a text as `fold` does, but keeps white space unchanged. */
+/** `straße` and `strasse` are the same in capitals: STRASSE. */
+function asInCapitals(text: string): string {
+  return text.toUpperCase().toLowerCase().replaceAll('ς', 'σ')
+}
+
+/** Normalizes a text as `fold` does, but keeps white space, and `ß`, which the words of imported code systems are stored with. */
 export function foldLetters(text: string): string {
   return BEYOND_ASCII.test(text) ? withoutAccents(text) : text.toLowerCase()
 }

@@ -10,6 +10,7 @@ export function plain(text: string): string {
     .replaceAll(/[\u0300-\u036F]/g, '')
     .normalize('NFC')
     .toLowerCase()
+    .replaceAll('ß', 'ss')
 }
 
 /** Whether one of the values matches a search value of this parameter. */

@@ -31,7 +31,7 @@ const CASES: readonly Case[] = [
     'a concept with its codings and text',
     { resourceType: 'Condition', code: { coding: [{ system: 'http://s', code: '1', display: 'Größe' }, { code: '2' }], text: 'Big One' } },
     'code',
-    [{ system: 'http://s', value: '1', text: 'große' }, { value: '2' }, { text: 'big one' }],
+    [{ system: 'http://s', value: '1', text: 'grosse' }, { value: '2' }, { text: 'big one' }],
   ],
   [
     'a coding',
