@@ -206,6 +206,18 @@ describe.skipIf(database.url === undefined)('a server that is not as it should b
     })
   })
 
+  it.each([
+    ['-c search_path=pg_temp,public', 'search_path'],
+    ['-c array_nulls=off', 'array_nulls'],
+  ])('is refused when it would keep something else than what is written (%s)', async (options, name) => {
+    await withSchema(async (schema) => {
+      const pool = schema.pool({ options })
+      const message = expect.stringContaining(name)
+      await expect(openPostgres(pool, { allowLossyCommits: true })).rejects.toMatchObject({ code: 'storage-unavailable', message })
+      await pool.end()
+    })
+  })
+
   it('is refused when a newer version of the adapter wrote the database that does not serve this one', async () => {
     await withSchema(async (schema) => {
       await (await openPostgres(schema.pool(), { allowLossyCommits: true })).close()

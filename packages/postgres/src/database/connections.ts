@@ -124,22 +124,28 @@ async function setUp(
       ? sql`current_setting('statement_timeout')`
       : sql`set_config('statement_timeout', ${String(statementTimeoutMs)}, false)`
     const [row] = await connection.rows(sql`SELECT ${timeout} AS timeout, ${transactionPooling ? sql`NULL` : JIT_OFF} AS jit,
-      current_setting('synchronous_commit') AS commits, current_setting('fsync', true) AS flushes, current_setting('server_encoding') AS encoding`)
-    if (row?.['encoding'] !== 'UTF8') throw new OperationError('storage-unavailable', 'The encoding of the database must be UTF8.')
-    if (transactionPooling && row['timeout'] === '0')
-      throw new OperationError(
-        'storage-unavailable',
-        'The role of the database has no statement_timeout, which transactionPooling relies on.',
-      )
-    if (allowLossyCommits || (row['commits'] !== 'off' && row['flushes'] !== 'off')) return
-    throw new OperationError(
-      'storage-unavailable',
-      'The database acknowledges commits before they are on disk (synchronous_commit or fsync is off).',
-    )
+      current_setting('synchronous_commit') AS commits, current_setting('fsync', true) AS flushes, current_setting('server_encoding') AS encoding,
+      current_schema() AS schema, current_setting('array_nulls', true) AS nulls`)
+    const fault = unfitness(row ?? {}, { allowLossyCommits, transactionPooling })
+    if (fault !== undefined) throw new OperationError('storage-unavailable', fault)
   } catch (error) {
     connection.release('broken')
     throw error
   }
+}
+
+/** Why a connection with these settings must not be used; `undefined` if it may be. */
+function unfitness(
+  { encoding, timeout, commits, flushes, schema, nulls }: Row,
+  { allowLossyCommits, transactionPooling }: Pick<Required<ConnectionOptions>, 'allowLossyCommits' | 'transactionPooling'>,
+): string | undefined {
+  if (encoding !== 'UTF8') return 'The encoding of the database must be UTF8.'
+  if (String(schema).startsWith('pg_temp'))
+    return 'The search_path of the database begins with pg_temp, whose tables are gone when a connection ends.'
+  if (nulls === 'off') return 'The setting array_nulls of the database must be on, or the word NULL is stored where there is no value.'
+  if (transactionPooling && timeout === '0') return 'The role of the database has no statement_timeout, which transactionPooling relies on.'
+  if (allowLossyCommits || (commits !== 'off' && flushes !== 'off')) return undefined
+  return 'The database acknowledges commits before they are on disk (synchronous_commit or fsync is off).'
 }
 
 /** Rows to insert into a table by COPY. */
