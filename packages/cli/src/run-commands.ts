@@ -28,12 +28,22 @@ export async function runCommands(commands: readonly MakeCommand[], args: readon
     const command = calledIn(root, args)?.command
     const error = await withStorage(cause, command?.opts()['storage'])
     const status = statusOf(error, io, command?.options ?? [])
+    if (error instanceof CommanderError && error.code === 'commander.unknownOption') await hintAtOption(command, args, io)
     if (error instanceof OperationError && io.engine === undefined && lacksContent(error, args)) io.err(ONLY_R4)
     return status
   } finally {
     io.draw?.('')
   }
 }
+
+/** Says what there is instead of an option of HL7's validator. */
+async function hintAtOption(command: Command | undefined, args: readonly string[], io: Io): Promise<void> {
+  if (command === undefined || !VALIDATING.has(command.name())) return
+  const hint = (await import('./validate/policy-options.js')).insteadOfOption(args, command.options)
+  if (hint !== undefined) io.err(hint)
+}
+
+const VALIDATING: ReadonlySet<string> = new Set(['validate', 'ig'])
 
 /** True if only help or the version is asked for, which a wrong file with options must not prevent. */
 function asksAboutUse(args: readonly string[]): boolean {

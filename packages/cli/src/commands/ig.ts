@@ -1,5 +1,4 @@
 import { Command } from 'commander'
-import type { FindingLevel } from 'fhir-ops/internal/context'
 import { openDependencies } from 'fhir-ops/packages'
 import { isObject, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import { openEngine, type EngineOptions } from '../engine.js'
@@ -16,31 +15,23 @@ import { dependencyNote } from '../load/loader.js'
 import type { Source } from '../load/sources.js'
 import { progressOn } from '../progress.js'
 import { checkInOrder, checkSource } from '../validate/check-in-order.js'
-import {
-  formatOption,
-  threadsOption,
-  levelOption,
-  RESOURCE_TIMEOUT_MS,
-  threadsOf,
-  REPORTS,
-  type ReportFormat,
-} from '../validate/reports.js'
+import { formatOption, threadsOption, RESOURCE_TIMEOUT_MS, threadsOf, REPORTS, type ReportFormat } from '../validate/reports.js'
+import { askedBy, withPolicyOptions, type PolicyOptions } from '../validate/policy-options.js'
 import type { Checked } from '../validate/report.js'
 import { parsedJson } from '../json-fault.js'
 import { repeated, suppressOption } from './options.js'
 
-interface IgOptions {
+interface IgOptions extends PolicyOptions {
   readonly dependency?: readonly string[]
   readonly packages?: readonly string[]
   readonly format: ReportFormat
-  readonly level?: FindingLevel
   readonly suppress?: string
   readonly threads?: string
 }
 
 /** `fhir-ops ig`. */
 export function igCommand(io: Io): Command {
-  return new Command('ig')
+  return withPolicyOptions(new Command('ig'))
     .description(
       'Validate a package of an implementation guide, definitions and examples, and compare with the results that it states. Exit status as for validate. Nothing is downloaded.',
     )
@@ -48,7 +39,6 @@ export function igCommand(io: Io): Command {
     .option('--dependency <package>', 'package that it needs, .tgz or folder; repeatable', repeated)
     .option('--packages <folder>', 'folder in which such packages are looked for, as in that of the package; repeatable', repeated)
     .addOption(formatOption())
-    .addOption(levelOption())
     .addOption(threadsOption())
     .addOption(suppressOption())
     .addHelpText(
@@ -66,7 +56,7 @@ async function validateGuide(path: string, options: IgOptions, io: Io): Promise<
   const engineOptions = await engineFor([...dependencies, own], options)
   const engine = await openEngine(engineOptions, io)
   try {
-    const asked = { level: options.level }
+    const asked = askedBy(options)
     const threads = threadsOf(options.threads)
     const report = REPORTS[options.format](io)
     const comparison = comparisonWith(await declaredErrors(own.folder))

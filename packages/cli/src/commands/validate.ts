@@ -1,5 +1,4 @@
 import { Command, Option } from 'commander'
-import type { BestPractice, FindingLevel } from 'fhir-ops/internal/context'
 import { OperationError } from 'fhir-ops/errors'
 import { openEngine, type Engine, type EngineOptions } from '../engine.js'
 import { Exit, interrupted, type Io } from '../io.js'
@@ -8,27 +7,16 @@ import { progressOn } from '../progress.js'
 import { checkInOrder, checkSource, type Asked } from '../validate/check-in-order.js'
 import { fixAll, writeFixed } from '../validate/fix-source.js'
 import { changedFiles, inputsAt, type Inputs } from '../validate/input-files.js'
-import {
-  FINDING_LEVELS,
-  formatOption,
-  threadsOption,
-  levelOption,
-  RESOURCE_TIMEOUT_MS,
-  threadsOf,
-  REPORTS,
-  type ReportFormat,
-} from '../validate/reports.js'
+import { formatOption, threadsOption, RESOURCE_TIMEOUT_MS, threadsOf, REPORTS, type ReportFormat } from '../validate/reports.js'
+import { askedBy, withPolicyOptions, type PolicyOptions } from '../validate/policy-options.js'
 import type { Checked } from '../validate/report.js'
-import { loadOption, repeated, storageOption, suppressOption } from './options.js'
+import { loadOption, storageOption, suppressOption } from './options.js'
 import { SAMPLE_PATH } from '../files.js'
 
-interface ValidateOptions {
+interface ValidateOptions extends PolicyOptions {
   readonly storage: string
   readonly load: readonly string[]
   readonly suppress?: string
-  readonly bestPractice?: BestPractice
-  readonly level?: FindingLevel
-  readonly profile?: readonly string[]
   readonly format: ReportFormat
   readonly json?: true
   readonly fix?: true
@@ -38,13 +26,12 @@ interface ValidateOptions {
 
 /** `fhir-ops validate`. */
 export function validateCommand(io: Io): Command {
-  return new Command('validate')
+  return withPolicyOptions(new Command('validate'))
     .description('Validate resources. Exit status 0 when none has an error, 1 when one has or the command failed, 2 on wrong use.')
     .argument(
       '[paths...]',
       'JSON or NDJSON files (also .gz), patterns such as "**/*.json", or folders; - or nothing for one resource or NDJSON from standard input',
     )
-    .option('--profile <canonical>', 'profile to validate against, repeatable', repeated)
     .addOption(formatOption())
     .addOption(new Option('--json', 'the same as --format json'))
     .addOption(new Option('--fix', 'apply the fixes of findings to the files, show what was changed, and report what is left'))
@@ -53,8 +40,6 @@ export function validateCommand(io: Io): Command {
     .addOption(storageOption())
     .addOption(loadOption())
     .addOption(suppressOption())
-    .addOption(new Option('--best-practice <severity>', 'report violations of best practices, as this severity').choices(FINDING_LEVELS))
-    .addOption(levelOption())
     .addHelpText(
       'after',
       `\nExample:\n  fhir-ops validate --load ${SAMPLE_PATH} ${SAMPLE_PATH}/patients.json\n  curl -s https://example.org/fhir/Patient/1 | fhir-ops validate --format json\n  fhir-ops validate --load profiles.tgz --format sarif "resources/**/*.json" > findings.sarif`,
@@ -65,15 +50,11 @@ export function validateCommand(io: Io): Command {
 /** With this number of bytes, threads are worth starting from the beginning, and the reporting thread need not load the definitions. */
 const MANY_BYTES = 4_000_000
 
-async function validateAll(
-  paths: readonly string[],
-  { profile = [], bestPractice, level, ...options }: ValidateOptions,
-  io: Io,
-): Promise<void> {
+async function validateAll(paths: readonly string[], options: ValidateOptions, io: Io): Promise<void> {
   if (options.watch && isStandardInput(paths)) throw new OperationError('parameter-value', '--watch needs files or folders.')
   const inputs = await inputsAt(paths, io)
   const engine = engineWhenNeeded(options, io)
-  const asked = { profiles: profile, bestPractice, level }
+  const asked = askedBy(options)
   const reported = (on: Inputs): Promise<number> => reportOn(on, { engine, asked, options, io })
   try {
     // Open the engine first, because it reports what it loads and refuses invalid options.
@@ -107,7 +88,7 @@ function engineOptions({ storage, load, suppress }: Pick<ValidateOptions, 'stora
 interface Reporting {
   readonly engine: LazyEngine
   readonly asked: Asked
-  readonly options: Omit<ValidateOptions, 'profile' | 'bestPractice' | 'level'>
+  readonly options: ValidateOptions
   readonly io: Io
 }
 

@@ -225,3 +225,97 @@ describe('wrong use', () => {
     expect((await validated(args)).status).toBe(status)
   })
 })
+
+describe('what is asked of each resource', () => {
+  const findings = async (resource: object, ...args: readonly string[]): Promise<readonly string[]> => {
+    const { out, err } = await validated(['--format', 'github', ...args, '-'], false, JSON.stringify(resource))
+    return out === '' ? [err] : out.split('\n').map((line) => line.replace(/^::(\w+) .*title=(.*)::.*$/, '$1 $2'))
+  }
+  const PATIENT = { resourceType: 'Patient', active: true }
+  const BUNDLE = {
+    resourceType: 'Bundle',
+    type: 'collection',
+    entry: [{ fullUrl: 'http://a.test/Patient/1', resource: { ...PATIENT, id: '1' } }],
+  }
+  const GROUP = 'http://hl7.org/fhir/StructureDefinition/actualgroup'
+
+  test.each<readonly [args: readonly string[], resource: object, expected: readonly string[]]>([
+    [['--resource-id', 'required'], PATIENT, ['error resource-id at Patient']],
+    [['--resource-id', 'prohibited'], { ...PATIENT, id: 'x' }, ['error resource-id at Patient']],
+    [['--bundle', `Patient:0=${GROUP}`], BUNDLE, ['error profile-type at Bundle.entry[0].resource']],
+    [['--bundle', `1=${GROUP}`], BUNDLE, ['warning bundle-rule-unused at Bundle']],
+    [['--rule', 'unknown-property=warning'], { ...PATIENT, foo: 1 }, ['warning unknown-property at Patient.foo']],
+    [['--rule=unknown-property=off', '--level', 'error'], { ...PATIENT, foo: 1 }, ['']],
+    [
+      ['--refuse', 'examples', '--refuse', 'markup'],
+      { ...PATIENT, identifier: [{ system: 'http://example.org/x', value: '<b>x</b>' }] },
+      ['error uri-example at Patient.identifier[0].system', 'error string-markup at Patient.identifier[0].value'],
+    ],
+    [
+      ['--assume-valid-rest-references'],
+      { ...PATIENT, managingOrganization: { reference: 'https://a.test/Patient/1' } },
+      ['error reference at Patient.managingOrganization'],
+    ],
+    [
+      ['--validate-references', 'exists'],
+      { ...PATIENT, managingOrganization: { reference: 'Organization/nobody' } },
+      ['error reference at Patient.managingOrganization'],
+    ],
+    [
+      ['--extension-domain', 'https://a.test/', '--extension-domain', 'https://b.test/'],
+      {
+        ...PATIENT,
+        extension: [
+          { url: 'https://a.test/x', valueString: 'x' },
+          { url: 'https://c.test/x', valueString: 'x' },
+        ],
+      },
+      ['error extension-unknown at Patient.extension[1]'],
+    ],
+    [
+      ['--no-validate-contained'],
+      { ...PATIENT, contained: [{ resourceType: 'Organization', id: 'o', nothing: 1 }], managingOrganization: { reference: '#o' } },
+      [''],
+    ],
+    [
+      ['--questionnaire', 'required'],
+      { resourceType: 'QuestionnaireResponse', status: 'completed' },
+      ['error questionnaire-unknown at QuestionnaireResponse'],
+    ],
+    [
+      ['--must-support', 'unmarked', '--profile', 'http://hl7.org/fhir/StructureDefinition/bodyweight'],
+      {
+        resourceType: 'Observation',
+        status: 'final',
+        category: [{ coding: [{ system: 'http://terminology.hl7.org/CodeSystem/observation-category', code: 'vital-signs' }] }],
+        code: { coding: [{ system: 'http://loinc.org', code: '29463-7' }] },
+        subject: { reference: 'Patient/1' },
+        effectiveDateTime: '2020-01-01',
+        valueQuantity: { value: 70, unit: 'kg', system: 'http://unitsofmeasure.org', code: 'kg' },
+        bodySite: { text: 'x' },
+      },
+      ['notice must-support-unmarked at Observation.bodySite'],
+    ],
+  ])('%j', async (args, resource, expected) => {
+    const found = await findings(resource, ...args)
+    if (expected[0] === '') expect(found.join()).not.toMatch(/error|unknown-property/)
+    else for (const one of expected) expect(found).toContain(one)
+  })
+
+  test.each<readonly [args: readonly string[], said: string]>([
+    [['--bundle', 'Patient:0'], 'It must be like Patient:0='],
+    [['--bundle', `Patiend:0=${GROUP}`], "Did you mean 'Patient'"],
+    [['--rule', 'invarient=off'], "Did you mean 'invariant'"],
+    [['--rule', 'invariant=loud'], 'The severity must be one of off, information, warning, error.'],
+    [['--refuse', 'everything'], 'markup, markdown, examples, experimental'],
+    [['--resource-id', 'maybe'], 'optional, required, prohibited'],
+    [['--must-suport', 'all'], '--must-support'],
+    [['-ig', 'hl7.fhir.us.core'], "For -ig of HL7's validator: --load FILE."],
+    [['-profile', GROUP], "For -profile of HL7's validator: --profile."],
+    [['--hintAboutNonMustSupport'], "For --hintAboutNonMustSupport of HL7's validator: --must-support unmarked."],
+    [['-tx', 'n/a'], 'no server is asked'],
+  ])('%j is wrong use, with what is meant', async (args, said) => {
+    const { status, err } = await validated([...args, '-'], false, JSON.stringify(BUNDLE))
+    expect([status, err]).toEqual([2, expect.stringContaining(said)])
+  })
+})

@@ -39,6 +39,7 @@ export const REASONS: Readonly<Record<string, string>> = {
   expansion: 'It is an error of `$expand`, which has its own errors.',
   viewdefinition: 'ViewDefinitions are resources of SQL on FHIR, not of R4.',
   option: 'It occurs only with an option of the Java program that has no counterpart.',
+  request: 'The request is refused instead.',
   detail: 'It adds a detail to the text of another message.',
   cda: 'It is about CDA documents.',
   matchetype: 'It is about matchetypes, which compare test results.',

@@ -26,7 +26,7 @@ test('what is covered names a kind, and what is not offered a reason', () => {
 })
 
 /** Kinds that the public suite and R4's examples test, and no test by name. One that gets a test leaves this list; none is added. */
-const WITHOUT_OWN_TEST = ['json-duplicate', 'markdown-html', 'slice-order']
+const WITHOUT_OWN_TEST = ['json-duplicate', 'slice-order']
 
 test('every message that is covered has a test', () => {
   const find = testFinder()

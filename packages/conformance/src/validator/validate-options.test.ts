@@ -189,6 +189,12 @@ describe('other options', () => {
     expect(await said({ ...weight, status: 'entered-in-error' }, { level: 'error', vitalSigns: 'code' })).toEqual([])
   })
 
+  test('rules set the severity of a kind of findings', async () => {
+    const note = observation('Patient/1', { note: [{ text: 'a <b>bold</b> word' }] })
+    expect(await said(note, {})).toEqual(['warning markdown-html Observation.note[0].text'])
+    expect(await said(note, { rules: { 'markdown-html': 'off' } })).toEqual([])
+  })
+
   test('extensionDomains are those whose extensions need no definition', async () => {
     const resource = {
       resourceType: 'Patient',
@@ -198,6 +204,33 @@ describe('other options', () => {
       ],
     }
     expect(await said(resource, { extensionDomains: ['https://a.test/'] })).toEqual(['error extension-unknown Patient.extension[1]'])
+  })
+
+  test.each<readonly [ValidationPolicy['resourceId'], JsonObject, readonly string[]]>([
+    ['optional', {}, []],
+    ['required', {}, ['error resource-id Patient']],
+    ['required', { id: 'x' }, []],
+    ['prohibited', {}, []],
+    ['prohibited', { id: 'x' }, ['error resource-id Patient']],
+    ['prohibited', { _id: { id: 'a' } }, ['error resource-id Patient', 'error id-extension Patient.id', 'error empty-object Patient.id']],
+    [
+      'required',
+      { id: 'x', contained: [{ resourceType: 'Patient', id: 'y' }], link: [{ other: { reference: '#y' }, type: 'seealso' }] },
+      [],
+    ],
+  ])('resourceId %s is about the resource itself, here %j', async (resourceId, more, expected) => {
+    expect(await said({ resourceType: 'Patient', active: true, ...more }, { resourceId, level: 'error' })).toEqual(expected)
+  })
+
+  test('resourceId is not about the resources of entries', async () => {
+    const bundle = {
+      resourceType: 'Bundle',
+      id: 'x',
+      type: 'collection',
+      entry: [{ fullUrl: 'urn:uuid:0c3151bd-1cbf-4d64-b04d-cd9187a4c6e0', resource: { resourceType: 'Patient', active: true } }],
+    }
+    expect(await said(bundle, { resourceId: 'required' })).toEqual([])
+    expect(await said(bundle, { resourceId: 'prohibited' })).toEqual(['error resource-id Bundle'])
   })
 
   test('of the context hold for every call, which may set others', async () => {
@@ -213,11 +246,187 @@ describe('other options', () => {
   })
 })
 
+describe('profiles for entries of Bundles', () => {
+  const WITH_SUBJECT = profileOn('Observation', 'http://oracle.test/StructureDefinition/with-subject', [
+    { id: 'Observation.subject', path: 'Observation.subject', min: 1 },
+  ])
+  const WITH_IDENTIFIER = profileOn('Bundle', 'http://oracle.test/StructureDefinition/with-identifier', [
+    { id: 'Bundle.identifier', path: 'Bundle.identifier', min: 1 },
+  ])
+  const own = forRequest(ctx, { resources: [NAMED, WITH_SUBJECT, WITH_IDENTIFIER] })
+  const entry = (resource: JsonObject): JsonObject => ({
+    fullUrl: `http://a.test/${String(resource['resourceType'])}/${String(resource['id'])}`,
+    resource,
+  })
+  const bundleOf = (...resources: readonly JsonObject[]): JsonObject => ({
+    resourceType: 'Bundle',
+    id: 'b',
+    type: 'collection',
+    entry: resources.map(entry),
+  })
+  const OF_THREE = bundleOf(
+    { resourceType: 'Observation', id: 'o', status: 'final', code: { text: 'x' } },
+    { resourceType: 'Patient', id: '1', name: [{ text: 'x' }] },
+    { resourceType: 'Patient', id: '2' },
+  )
+  const found = async (
+    resource: JsonObject,
+    ...bundle: readonly (readonly [rule: string, profile: string])[]
+  ): Promise<readonly string[]> => {
+    const rules = bundle.map(([rule, name]) => ({ rule, profile: `http://oracle.test/StructureDefinition/${name}` }))
+    const { findings } = await validate(own, { resource: JSON.stringify(resource), bundle: rules })
+    return findings.map(({ severity, kind, expression }) => `${severity} ${kind} ${String(expression)}`)
+  }
+  const LACKING = (place: string): string => `error too-few ${place}.resource`
+
+  test.each<readonly [rule: string, profile: string, expected: readonly string[]]>([
+    ['Patient:0', 'named', []],
+    ['Patient:1', 'named', [LACKING('Bundle.entry[2]')]],
+    ['Patient', 'named', [LACKING('Bundle.entry[2]')]],
+    ['1', 'named', []],
+    ['2', 'named', [LACKING('Bundle.entry[2]')]],
+    ['Observation:0', 'with-subject', [LACKING('Bundle.entry[0]')]],
+    ['0', 'named', ['error profile-type Bundle.entry[0].resource']],
+    ['3', 'named', ['warning bundle-rule-unused Bundle']],
+    ['Patient:2', 'named', ['warning bundle-rule-unused Bundle']],
+    ['Device', 'named', ['information bundle-rule-unused Bundle']],
+  ])('the rule %s selects entries for the profile %s', async (rule, profile, expected) => {
+    expect(await found(OF_THREE, [rule, profile])).toEqual(expected)
+  })
+
+  test('several rules select each for itself', async () => {
+    expect(await found(OF_THREE, ['Patient', 'named'], ['Observation', 'with-subject'], ['2', 'named'])).toEqual([
+      LACKING('Bundle.entry[0]'),
+      LACKING('Bundle.entry[2]'),
+    ])
+  })
+
+  test('entries without a resource count as positions', async () => {
+    const bundle = {
+      resourceType: 'Bundle',
+      type: 'transaction',
+      entry: [
+        { request: { method: 'DELETE', url: 'Patient/9' } },
+        { ...entry({ resourceType: 'Patient', id: '2' }), request: { method: 'PUT', url: 'Patient/2' } },
+      ],
+    }
+    expect(await found(bundle, ['1', 'named'])).toEqual([LACKING('Bundle.entry[1]')])
+    expect(await found(bundle, ['0', 'named'])).toEqual(['warning bundle-rule-unused Bundle'])
+  })
+
+  test('Bundles in entries and in Parameters are counted on their own', async () => {
+    const outer = bundleOf({ ...bundleOf({ resourceType: 'Patient', id: '2' }), id: 'inner' })
+    expect(await found(outer, ['Patient:0', 'named'])).toEqual([LACKING('Bundle.entry[0].resource.entry[0]')])
+    expect(await found(outer, ['Bundle:0', 'with-identifier'])).toEqual([LACKING('Bundle.entry[0]')])
+    const parameters = { resourceType: 'Parameters', parameter: [{ name: 'a', resource: OF_THREE }] }
+    expect(await found(parameters, ['Patient:1', 'named'])).toEqual([LACKING('Parameters.parameter[0].resource.entry[2]')])
+  })
+
+  test('other resources are not concerned', async () => {
+    expect(await found({ resourceType: 'Patient', id: '2' }, ['Patient:0', 'named'])).toEqual([])
+  })
+
+  test.each(['', 'Foo:0', 'patient:0', 'Resource', 'Patient:x', 'Patient:', ':1', '-1', '01', 'Patient:01', '1.5', 'Patient.name'])(
+    'the rule %j selects no kind of entry and is refused',
+    async (rule) => {
+      await expect(found(OF_THREE, [rule, 'named'])).rejects.toThrow(rule)
+    },
+  )
+
+  test('a profile that is not known is refused, even if it is for no entry', async () => {
+    await expect(found(OF_THREE, ['Patient:7', 'nothing'])).rejects.toThrow('nothing')
+    await expect(found({ resourceType: 'Patient', id: '2' }, ['Patient:7', 'nothing'])).rejects.toThrow('nothing')
+  })
+})
+
+describe('mustSupport', () => {
+  const url = (name: string): string => `http://oracle.test/StructureDefinition/${name}`
+  const marked = (path: string, more: JsonObject = {}): JsonObject => ({ id: path, path, mustSupport: true, ...more })
+  const MARKING = profileOn('Patient', url('marking'), [
+    marked('Patient.identifier'),
+    marked('Patient.name'),
+    marked('Patient.name.family'),
+    marked('Patient.telecom'),
+    { id: 'Patient.gender', path: 'Patient.gender', fixedCode: 'male' },
+    marked('Patient.deceased[x]'),
+  ])
+  const OF_ADDRESS = profileOn('Patient', url('of-address'), [marked('Patient.address')])
+  const own = forRequest(ctx, { resources: [MARKING, OF_ADDRESS, NAMED] })
+  const PATIENT = {
+    resourceType: 'Patient',
+    id: '1',
+    active: true,
+    identifier: [{ system: 'http://a.test', value: '1' }],
+    name: [{ use: 'official', family: 'x', given: ['y', 'z'] }],
+    gender: 'male',
+    deceasedBoolean: false,
+    address: [{ city: 'x' }],
+  }
+  async function hints(options: ValidationPolicy, profiles: readonly string[], resource: JsonObject = PATIENT): Promise<readonly string[]> {
+    const { findings } = await validate(own, { resource: JSON.stringify(resource), profiles: profiles.map(url), ...options })
+    return findings.filter(({ kind }) => kind.startsWith('must-support')).map(({ expression }) => String(expression))
+  }
+
+  test('is not looked at unless it is asked for', async () => {
+    expect(await hints({}, ['marking'])).toEqual([])
+    expect(await hints({ mustSupport: 'off' }, ['marking'])).toEqual([])
+  })
+
+  test('unmarked finds content that no profile marks, once for what is inside, and nothing that is fixed', async () => {
+    expect(await hints({ mustSupport: 'unmarked' }, ['marking'])).toEqual([
+      'Patient.active',
+      'Patient.name[0].use',
+      'Patient.name[0].given[0]',
+      'Patient.name[0].given[1]',
+      'Patient.address[0]',
+    ])
+  })
+
+  test('the marks of several profiles add up, and a profile without marks says nothing', async () => {
+    expect(await hints({ mustSupport: 'unmarked' }, ['marking', 'of-address', 'named'])).not.toContain('Patient.address[0]')
+    expect(await hints({ mustSupport: 'unmarked' }, ['marking', 'named'])).toContain('Patient.address[0]')
+    expect(await hints({ mustSupport: 'unmarked' }, ['named'])).toEqual([])
+  })
+
+  test('profiles that a resource claims count, also those of an entry', async () => {
+    const claiming = { ...PATIENT, meta: { profile: [url('of-address')] } }
+    expect(await hints({ mustSupport: 'unmarked' }, [], claiming)).toContain('Patient.active')
+    const bundle = { resourceType: 'Bundle', type: 'collection', entry: [{ fullUrl: 'http://a.test/Patient/1', resource: PATIENT }] }
+    const { findings } = await validate(own, {
+      resource: bundle,
+      bundle: [{ rule: 'Patient', profile: url('of-address') }],
+      mustSupport: 'unmarked',
+    })
+    expect(findings.map(({ expression }) => expression)).toContain('Bundle.entry[0].resource.active')
+  })
+
+  test('all also lists which of the marked elements have content', async () => {
+    const { findings } = await validate(own, { resource: PATIENT, profiles: [url('marking')], mustSupport: 'all' })
+    expect(findings.filter(({ kind }) => kind === 'must-support-list')).toMatchObject([
+      {
+        severity: 'information',
+        expression: 'Patient',
+        profile: url('marking'),
+        text: `The profile '${url('marking')}' marks 5 elements as mustSupport. With content here: Patient.identifier, Patient.name, Patient.name.family, Patient.deceased[x]. Without: Patient.telecom.`,
+      },
+    ])
+  })
+
+  test('finds the rest as it does without', async () => {
+    const wrong = { ...PATIENT, gender: 'female', birthDate: '1980-02-30', contact: [{}], maritalStatus: { coding: [{ code: 1 }] } }
+    const others = async (mustSupport: ValidationPolicy['mustSupport']): Promise<readonly unknown[]> => {
+      const { findings } = await validate(own, { resource: wrong, profiles: [url('marking')], mustSupport })
+      return findings.filter(({ kind }) => !kind.startsWith('must-support'))
+    }
+    expect(await others('all')).toEqual(await others('off'))
+  })
+})
+
 describe('options in a request', () => {
-  async function issuesOf(parameters: readonly (readonly [string, string])[], body: string): Promise<readonly string[]> {
+  async function issuesOf(parameters: readonly (readonly [string, string])[], body: string, type = 'Patient'): Promise<readonly string[]> {
     await stored
-    const { resource } = await validateOperation.run(ctx, {
-      type: 'Patient',
+    const { resource } = await validateOperation.run(forRequest(ctx, { resources: [NAMED, MARKING_NAME] }), {
+      type,
       method: 'POST',
       parameters: parametersFromQuery(parameters),
       bodyText: body,
@@ -225,6 +434,28 @@ describe('options in a request', () => {
     })
     return objectsAt(resource, 'issue').map(({ severity, expression }) => `${String(severity)} ${String(expression)}`)
   }
+
+  const MARKING_NAME = profileOn('Patient', 'http://oracle.test/StructureDefinition/marking-name', [
+    { id: 'Patient.name', path: 'Patient.name', mustSupport: true },
+  ])
+
+  test('bundle and mustSupport are parameters, in the query and in Parameters', async () => {
+    const resource = {
+      resourceType: 'Bundle',
+      type: 'collection',
+      entry: [{ fullUrl: 'http://a.test/Patient/1', resource: { resourceType: 'Patient', id: '1', active: true } }],
+    }
+    const bundle = [NAMED, MARKING_NAME].map(({ url }) => `Patient:0=${String(url)}`)
+    const expected = ['error Bundle.entry[0].resource', 'information Bundle.entry[0].resource.active']
+    const query = [...bundle.map((rule) => ['bundle', rule] as const), ['mustSupport', 'unmarked'] as const]
+    expect(await issuesOf(query, JSON.stringify(resource), 'Bundle')).toEqual(expected)
+    const parameter = [
+      { name: 'resource', resource },
+      ...bundle.map((valueString) => ({ name: 'bundle', valueString })),
+      { name: 'mustSupport', valueCode: 'unmarked' },
+    ]
+    expect(await issuesOf([], JSON.stringify({ resourceType: 'Parameters', parameter }), 'Bundle')).toEqual(expected)
+  })
 
   test.each<readonly [string, string, JsonObject | string, string]>([
     [
@@ -239,9 +470,11 @@ describe('options in a request', () => {
       { resourceType: 'Patient', managingOrganization: { reference: 'https://a.test/Patient/1' } },
       'error Patient.managingOrganization',
     ],
+    ['resourceId', 'required', { resourceType: 'Patient', active: true }, 'error Patient'],
+    ['rule', 'unknown-property=warning', { resourceType: 'Patient', foo: 1 }, 'warning Patient.foo'],
   ])('%s=%s is a parameter', async (name, value, body, expected) => {
     const text = JSON.stringify(body)
-    expect(await issuesOf([], text)).toEqual(['information undefined'])
+    expect(await issuesOf([], text)).not.toEqual([expected])
     expect(await issuesOf([[name, value]], text)).toEqual([expected])
     const parameters = {
       resourceType: 'Parameters',
@@ -259,6 +492,13 @@ describe('options in a request', () => {
     ['vitalSigns', 'always'],
     ['allowComments', 'maybe'],
     ['validatereferences', 'exists'],
+    ['resourceId', 'must'],
+    ['mustSupport', 'true'],
+    ['bundle', 'Patient:0'],
+    ['bundle', '=http://a.test/p'],
+    ['rule', 'invariant'],
+    ['rule', 'invariant=loud'],
+    ['rule', 'invarient=off'],
   ])('%s=%s is refused', async (name, value) => {
     await expect(issuesOf([[name, value]], '{"resourceType":"Patient"}')).rejects.toThrow(name)
   })
@@ -314,6 +554,34 @@ describe('options in a request', () => {
         ['extensionDomain', 'https://b.test/'],
       ],
     ],
+    ['{"must-support":true}', [['mustSupport', 'unmarked']]],
+    ['{"hintAboutNonMustSupport":"false"}', [['mustSupport', 'off']]],
+    ['{"resource-id-rule":"required"}', [['resourceId', 'required']]],
+    ['{"resourceIdRule":"PROHIBITED"}', [['resourceId', 'prohibited']]],
+    ['{"bundle":{"rule":"Patient:0","profile":"http://a.test/p|1"}}', [['bundle', 'Patient:0=http://a.test/p|1']]],
+    [
+      '{"bundle":[{"rule":"0","profile":"http://a.test/p"},{"rule":"Patient","profile":"http://a.test/q?a=b"}]}',
+      [
+        ['bundle', '0=http://a.test/p'],
+        ['bundle', 'Patient=http://a.test/q?a=b'],
+      ],
+    ],
+    ['{"extension":"any"}', [['rule', 'extension-unknown=off']]],
+    ['{"noInvariants":true,"no-invariants":true}', [['rule', 'invariant=off']]],
+    ['{"htmlInMarkdown":"ignore"}', [['rule', 'markdown-html=off']]],
+    ['{"html-in-markdown":"error"}', [['refuse', 'markdown']]],
+    ['{"unknown-codesystems-cause-errors":true}', [['rule', 'code-system-unknown=error']]],
+    ['{"no_unicode_bidi_control_chars":true}', [['rule', 'string-control=error']]],
+    ['{"no-extensible-binding-warnings":true}', [['extensibleBindingWarnings', 'false']]],
+    ['{"display-issues-are-warnings":true}', [['wrongDisplays', 'warning']]],
+    [
+      '{"allowExampleUrls":false,"bestPractice":"Hint"}',
+      [
+        ['refuse', 'examples'],
+        ['bestPractice', 'information'],
+      ],
+    ],
+    ['{"profile":"http://a.test/p","showMessageIds":true,"tx-routing":true}', [['profile', 'http://a.test/p']]],
     ['{}', []],
   ])("header of HL7's validator %s", (header, expected) => {
     expect(validateOperation.header?.parameters(header)).toEqual(parametersFromQuery(expected))
@@ -326,6 +594,15 @@ describe('options in a request', () => {
     ['{"wrong-displays":"off"}', 'wrong-displays'],
     ['{"allow-comments":1}', 'allow-comments'],
     ['{"allowed-extension-domain":[1]}', 'allowed-extension-domain'],
+    ['{"must-suport":true}', "Did you mean 'must-support'?"],
+    ['{"best-practise":"hint"}', "Did you mean 'best-practice'"],
+    ['{"must-support":"unmarked"}', 'must-support'],
+    ['{"resourceIdRule":"must"}', 'resourceIdRule'],
+    ['{"bundle":"Patient:0"}', 'bundle'],
+    ['{"bundle":[{"rule":"Patient:0"}]}', 'bundle'],
+    ['{"jurisdiction":"us"}', 'jurisdiction'],
+    ['{"check-ips-codes":true}', 'check-ips-codes'],
+    ['{"bundleValidationRule":"Patient:0"}', 'supported are best-practice, level,'],
     ['[]', 'not a JSON object'],
     ['no JSON', 'not JSON'],
   ])('header %s is refused by name', (header, name) => {

@@ -244,6 +244,10 @@ export interface ValidationPolicy {
   readonly extensionDomains?: readonly string[] | undefined
   /** Which Observations must conform to FHIR's profiles of vital signs. Default `category`. */
   readonly vitalSigns?: VitalSigns | undefined
+  /** Whether the resource itself must have an id, or must not; contained and bundled resources are not concerned. Default `optional`. */
+  readonly resourceId?: ResourceIdRule | undefined
+  /** What to report about `mustSupport` of profiles. Default `off`. */
+  readonly mustSupport?: MustSupportReport | undefined
   /** Rules to switch off or to report with another severity, and the host's own rules. Default: none. */
   readonly rules?: RuleSettings | undefined
 }
@@ -312,6 +316,15 @@ export type QuestionnaireMode = 'off' | 'check' | 'required'
 
 /** `category`: Observations in the category vital-signs whose code is one of a vital sign; `code`: all Observations with such a code. */
 export type VitalSigns = 'category' | 'code'
+
+/** Whether a resource must have an id. */
+export type ResourceIdRule = 'optional' | 'required' | 'prohibited'
+
+/**
+ * `unmarked`: elements with content that no profile marks as `mustSupport`, if one of them marks others; `all`: also, for each profile that marks
+ * elements, which of them have content and which have not.
+ */
+export type MustSupportReport = 'off' | 'unmarked' | 'all'
 
 /** Findings of this severity and above. */
 export type FindingLevel = Exclude<IssueSeverity, 'fatal'>

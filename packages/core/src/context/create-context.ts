@@ -91,6 +91,8 @@ export const VALIDATION_MEMBERS: { readonly [K in keyof ValidationPolicy]-?: Mem
   validateContained: FLAG,
   extensionDomains: listOf(TEXT),
   vitalSigns: oneOf('category', 'code'),
+  resourceId: oneOf('optional', 'required', 'prohibited'),
+  mustSupport: oneOf('off', 'unmarked', 'all'),
   rules: OBJECT,
 }
 

@@ -22,6 +22,8 @@ export {
   type Suppression,
   type ValidationPolicy,
   type VitalSigns,
+  type ResourceIdRule,
+  type MustSupportReport,
   checkReasonAndDay,
   explained,
   forRequest,

@@ -7,12 +7,13 @@ import { after, type Awaitable } from '../work/index.js'
 import { createDefinitions } from './definitions/definitions.js'
 import { baseTypesOf, type PlannedRules } from './definitions/specification.js'
 import { noResource, noSuchType, reportRepairs } from './json-findings.js'
-import { requestedRules, visitFirstEntry } from './rules/profile/applied-profiles.js'
+import { checkEntryProfiles, requestedRules, visitFirstEntry } from './rules/profile/applied-profiles.js'
+import { reportSupport } from './rules/profile/must-support.js'
 import { createRuleBook } from './rules/rule-book.js'
 import { isConcrete } from './rules/structure/resource-type.js'
 import type { Definitions } from './run/definitions.js'
 import { createSink, type Positions, type Finding } from './run/finding.js'
-import { emptyIndexes, nothingSeen } from './run/indexes.js'
+import { emptyIndexes, type EntryProfile, nothingSeen } from './run/indexes.js'
 import { type Run, type RunPolicy, isNested, type StructureCheck } from './run/run.js'
 import { createWalkScheduler } from './run/scheduler.js'
 import type { Suppressor } from './suppressor.js'
@@ -24,6 +25,7 @@ import { visitNode } from './walk/visit-node.js'
 /** The input of a validation. Options that the call leaves out come from the context, or else are the defaults. */
 export interface ResolvedInput {
   readonly profiles: readonly string[]
+  readonly entryProfiles: readonly EntryProfile[]
   readonly places: Positions | undefined
   readonly policy: RunPolicy
   readonly rules: RuleSettings
@@ -104,6 +106,7 @@ function walk(ctx: OperationContext, source: JsonSource, parts: WalkParts): Awai
     numberText: source.numberText,
     policy: input.policy,
     isAsked: input.profiles.length > 0,
+    entryProfiles: input.entryProfiles,
     checksTypes: true,
     rules,
     plans,
@@ -119,6 +122,8 @@ function walk(ctx: OperationContext, source: JsonSource, parts: WalkParts): Awai
   reportRepairs(run, source.repairs)
   visitNode(run, run.root, requestedRules(run, input.profiles))
   visitFirstEntry(run, input.profiles)
+  if (run.entryProfiles.length > 0) checkEntryProfiles(run)
+  if (run.policy.mustSupport === 'all') run.scheduler.atEnd(() => reportSupport(run))
   return after(finish(), findings.findings)
 }
 

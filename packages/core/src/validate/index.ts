@@ -1,4 +1,4 @@
-export { validate, type ValidateInput, type ValidateResult } from './validate.js'
+export { validate, type BundleRule, type ValidateInput, type ValidateResult } from './validate.js'
 export type { Finding, FindingDefinition } from './run/finding.js'
 export type { JsonPatch, PatchOperation } from './run/patch.js'
 export { FINDING_KINDS } from './finding-kinds.js'

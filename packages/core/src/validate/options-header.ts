@@ -1,7 +1,8 @@
 import { OperationError, quoted } from '../errors/index.js'
-import { isObject, type JsonObject } from '../json/index.js'
+import { isObject, stringAt, type JsonObject } from '../json/index.js'
 import type { OperationHeader } from '../operation/index.js'
 import { parametersFromQuery, type Parameter } from '../parameters/index.js'
+import { withNearest } from '../text/nearest.js'
 
 const NAME = 'x-validator-options'
 
@@ -11,64 +12,112 @@ export const OPTIONS_HEADER: OperationHeader = { name: NAME, parameters }
 /** @throws {OperationError} `parameter-value` when the header is not a JSON object, or has an option or a value that is not known or not supported. */
 function parameters(text: string): readonly Parameter[] {
   const pairs = Object.entries(optionsIn(text)).flatMap(([name, value]) => {
-    const read = OPTIONS.get(name)
+    const read = OPTIONS.get(plain(name))?.read
     if (read !== undefined) return read(value, name)
-    if (PASSED_OVER.has(name)) return []
-    const known = [...OPTIONS.keys()].join(', ')
-    throw new OperationError('parameter-value', `The option ${quoted(name)} in ${NAME} is not supported; supported are ${known}.`)
+    if (PASSED_OVER.has(plain(name))) return []
+    const known = [...OPTIONS.values()].map((option) => option.name)
+    const message = withNearest(`The option ${quoted(name)} in ${NAME} is not supported; supported are ${known.join(', ')}.`, name, known)
+    throw new OperationError('parameter-value', message)
   })
   const distinct = new Map(pairs.map((pair) => [pair.join(' '), pair] as const))
   return parametersFromQuery([...distinct.values()])
 }
 
+/** The name of an option without what differs between the validator's tests (`best-practice`) and its HTTP service (`bestPractice`). */
+function plain(name: string): string {
+  return name.toLowerCase().replaceAll(/[-_]/g, '')
+}
+
 type Pair = readonly [name: string, value: string]
 type ReadOption = (value: unknown, name: string) => readonly Pair[]
 
-/** Readers of the options, by name in HL7's validator. */
-const OPTIONS: ReadonlyMap<string, ReadOption> = new Map<string, ReadOption>([
-  ['best-practice', choice('bestPractice', { ignore: 'off', hint: 'information', warning: 'warning', error: 'error' })],
-  ['level', choice('level', { hints: 'information', warnings: 'warning', errors: 'error' })],
-  ['questionnaire', choice('questionnaire', { none: 'off', check: 'check', required: 'required' })],
-  [
-    'validateReference',
-    choice('validateReferences', {
+const EXTENSIONS: ReadOption = (value, name) =>
+  textsIn(value, name).map((domain) => (domain === 'any' ? ['rule', 'extension-unknown=off'] : ['extensionDomain', domain]))
+const MUST_SUPPORT = flag((isOn) => [['mustSupport', isOn ? 'unmarked' : 'off']])
+const EXAMPLES = when(false, ['refuse', 'examples'])
+const HTML_IN_MARKDOWN: ReadonlyMap<unknown, readonly Pair[]> = new Map([
+  ['ignore', [['rule', 'markdown-html=off']]],
+  ['warning', []],
+  ['error', [['refuse', 'markdown']]],
+])
+
+/** The options that the validator's tests, its HTTP service and its command line have, with what they mean here; some have several names. */
+const OPTIONS: ReadonlyMap<string, { readonly name: string; readonly read: ReadOption }> = new Map(
+  Object.entries<ReadOption>({
+    'best-practice': choice('bestPractice', { ignore: 'off', hint: 'information', warning: 'warning', error: 'error' }),
+    level: choice('level', { hints: 'information', warnings: 'warning', errors: 'error' }),
+    questionnaire: choice('questionnaire', { none: 'off', check: 'check', required: 'required' }),
+    validateReference: choice('validateReferences', {
       ignore: 'off',
       check_type_if_exists: 'off',
       check_exists: 'exists',
       check_exists_and_type: 'exists',
       check_valid: 'profile',
     }),
-  ],
-  ['validateContains', choice('validateContained', { ignore: 'false', check_valid: 'true' })],
-  ['assumeValidRestReferences', flag((isOn) => [['assumeValidRestReferences', String(isOn)]])],
-  ['enforceAggregationOutsideBundles', flag((isOn) => [['enforceAggregationOutsideBundles', String(isOn)]])],
-  ['for-publication', flag((isOn) => [['forPublication', String(isOn)]])],
-  ['allow-comments', flag((isOn) => [['allowComments', String(isOn)]])],
-  ['extensible-binding-warnings', flag((isOn) => [['extensibleBindingWarnings', String(isOn)]])],
-  ['wrong-displays', choice('wrongDisplays', { error: 'error', warning: 'warning' })],
-  ['security-checks', flag((isOn) => (isOn ? [['refuse', 'markup']] : []))],
-  ['noHtmlInMarkdown', flag((isOn) => (isOn ? [['refuse', 'markdown']] : []))],
-  ['examples', flag((isOn) => (isOn ? [] : [['refuse', 'examples']]))],
-  ['no-experimental-content', flag((isOn) => (isOn ? [['refuse', 'experimental']] : []))],
-  ['allowed-extension-domain', (value, name) => textsIn(value, name).map((domain) => ['extensionDomain', domain] as const)],
-])
+    validateContains: choice('validateContained', { ignore: 'false', check_valid: 'true' }),
+    assumeValidRestReferences: same('assumeValidRestReferences'),
+    enforceAggregationOutsideBundles: same('enforceAggregationOutsideBundles'),
+    'for-publication': same('forPublication'),
+    'allow-comments': same('allowComments'),
+    'extensible-binding-warnings': same('extensibleBindingWarnings'),
+    'no-extensible-binding-warnings': flag((isOn) => [['extensibleBindingWarnings', String(!isOn)]]),
+    'wrong-displays': choice('wrongDisplays', { error: 'error', warning: 'warning' }),
+    'display-issues-are-warnings': flag((isOn) => [['wrongDisplays', isOn ? 'warning' : 'error']]),
+    'security-checks': when(true, ['refuse', 'markup']),
+    noHtmlInMarkdown: when(true, ['refuse', 'markdown']),
+    'html-in-markdown': htmlInMarkdown,
+    examples: EXAMPLES,
+    'allow-example-urls': EXAMPLES,
+    'no-experimental-content': when(true, ['refuse', 'experimental']),
+    'allowed-extension-domain': EXTENSIONS,
+    extension: EXTENSIONS,
+    'must-support': MUST_SUPPORT,
+    hintAboutNonMustSupport: MUST_SUPPORT,
+    'resource-id-rule': choice('resourceId', { optional: 'optional', required: 'required', prohibited: 'prohibited' }),
+    bundle: bundleRules,
+    profile: (value, name) => textsIn(value, name).map((canonical) => ['profile', canonical] as const),
+    'no-invariants': when(true, ['rule', 'invariant=off']),
+    'unknown-codesystems-cause-errors': when(true, ['rule', 'code-system-unknown=error']),
+    'no-unicode-bidi-control-chars': when(true, ['rule', 'string-control=error']),
+    verbose: when(true, ['_explain', 'true']),
+  }).map(([name, read]) => [plain(name), { name, read }]),
+)
 
 /**
- * Options that are ignored because they change no finding here. They concern the texts of HL7's validator (`language`, `ids-in-errors`), its sources and
- * what it has loaded (`fetcher`, `certificate`, `sct`) and asks (`no-tx`: no terminology server is asked here), or leave
- * out findings by its own message ids (`advisor`).
+ * Options that are ignored because they change no finding here. They concern the texts of HL7's validator (`language`, `idsinerrors`), its sources and
+ * what it has loaded (`fetcher`, `certificate`, `sct`) and asks (`notx`: no terminology server is asked here), what it adds to its answers
+ * (`showmessageids`: each finding has its kind here), or leave out findings by its own message ids (`advisor`).
  */
-const PASSED_OVER: ReadonlySet<string> = new Set([
-  'language',
-  'ids-in-errors',
-  'fetcher',
-  'certificate',
-  'certificateContent',
-  'sct',
-  'no-tx',
-  'advisor',
-  'advisorContent',
-])
+const PASSED_OVER: ReadonlySet<string> = new Set(
+  'language idsinerrors fetcher certificate certificatecontent sct notx advisor advisorcontent showmessageids wantinvariantsinmessages showreferencemessages txrouting'.split(
+    ' ',
+  ),
+)
+
+function htmlInMarkdown(value: unknown, name: string): readonly Pair[] {
+  const pairs = HTML_IN_MARKDOWN.get(value)
+  if (pairs === undefined) throw wrong(name, value, `one of ${[...HTML_IN_MARKDOWN.keys()].join(', ')}`)
+  return pairs
+}
+
+/** Rules for entries of Bundles: an object with `rule` and `profile`, or a list of such. */
+function bundleRules(value: unknown, name: string): readonly Pair[] {
+  return [value].flat().map((one) => {
+    const [rule, profile] = [stringAt(isObject(one) ? one : undefined, 'rule'), stringAt(isObject(one) ? one : undefined, 'profile')]
+    if (rule === undefined || profile === undefined) throw wrong(name, value, 'a list of {"rule", "profile"}')
+    return ['bundle', `${rule}=${profile}`] as const
+  })
+}
+
+/** An option that matters only with one value. */
+function when(needed: boolean, pair: Pair): ReadOption {
+  return flag((isOn) => (isOn === needed ? [pair] : []))
+}
+
+/** A boolean option that is a parameter of another name. */
+function same(parameter: string): ReadOption {
+  return flag((isOn) => [[parameter, String(isOn)]])
+}
 
 /** A boolean option, which may also be given as text. */
 function flag(read: (isOn: boolean) => readonly Pair[]): ReadOption {

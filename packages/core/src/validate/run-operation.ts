@@ -1,4 +1,4 @@
-import { createPace, type OperationContext, type Pace, type ValidationPolicy } from '../context/index.js'
+import { createPace, type OperationContext, type Pace, type RuleSeverity, type ValidationPolicy } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import { isObject, objectAt, stringAt, readJsonSource, type JsonProblem, type JsonSource } from '../json/index.js'
 import { isHidden, storedInstance, type OperationRequest, type OperationResponse } from '../operation/index.js'
@@ -6,7 +6,7 @@ import type { StoredResource } from '../storage/index.js'
 import { UPDATE_ID, UPDATE_VERSION } from './finding-kinds.js'
 import { toOperationOutcome } from './output.js'
 import { findingOf, type Finding } from './run/finding.js'
-import { validate, type ValidateResult } from './validate.js'
+import { validate, type BundleRule, type ValidateResult } from './validate.js'
 import { parameterReader, parametersOf, type Parameter, type ParameterReader } from '../parameters/index.js'
 
 /** Runs `$validate`. @throws {OperationError} as `checkMode`; `parameter-required` when there is nothing to validate. */
@@ -14,9 +14,9 @@ export async function runValidate(ctx: OperationContext, request: OperationReque
   const asked = await readRequest(createPace(ctx), request)
   const findings = await checkMode(ctx, request, asked)
   if (asked.mode === 'delete') return answer(ctx, { valid: true, findings })
-  const { source, profiles, places, policy, explain } = asked
+  const { source, profiles, bundle, places, policy, explain } = asked
   const resource = source ?? (await storedText(ctx, request))
-  const result = await validate(ctx, { ...policy, resource, profiles, places, explain })
+  const result = await validate(ctx, { ...policy, resource, profiles, bundle, places, explain })
   const valid = result.valid && findings.every(({ severity }) => severity !== 'error')
   return answer(ctx, { ...result, valid, findings: [...findings, ...result.findings] })
 }
@@ -108,7 +108,8 @@ interface ValidateRequest {
   readonly places: boolean
   /** Report which profiles and value sets the resource was checked against. */
   readonly explain: boolean | undefined
-  readonly policy: Omit<ValidationPolicy, 'suppress' | 'rules'>
+  readonly bundle: readonly BundleRule[]
+  readonly policy: Omit<ValidationPolicy, 'suppress'>
 }
 
 const MODE_NAMES = ['create', 'update', 'delete', 'profile'] as const
@@ -147,6 +148,10 @@ function readOptions(parameters: readonly Parameter[]): Omit<ValidateRequest, 's
   const options = {
     mode: choiceOf(MODE_NAMES, 'mode', reader.text('mode')),
     profiles: reader.texts('profile'),
+    bundle: reader.texts('bundle').map((text) => {
+      const [rule, profile] = pairIn(text, 'bundle', 'Patient:0=https://example.org/StructureDefinition/patient')
+      return { rule, profile }
+    }),
     places: reader.boolean('places') ?? false,
     explain: reader.boolean('_explain'),
     policy: readPolicy(reader),
@@ -173,7 +178,30 @@ function readPolicy(reader: ParameterReader): ValidateRequest['policy'] {
     validateContained: reader.boolean('validateContained'),
     extensionDomains: reader.texts('extensionDomain'),
     vitalSigns: choiceOf(['category', 'code'], 'vitalSigns', reader.text('vitalSigns')),
+    resourceId: choiceOf(['optional', 'required', 'prohibited'], 'resourceId', reader.text('resourceId')),
+    mustSupport: choiceOf(['off', 'unmarked', 'all'], 'mustSupport', reader.text('mustSupport')),
+    ...rulesOf(reader.texts('rule')),
   }
+}
+
+/** Kinds of findings with the severity that the caller wants for them, as `invariant=off`. */
+function rulesOf(texts: readonly string[]): Pick<ValidationPolicy, 'rules'> {
+  if (texts.length === 0) return {}
+  const pairs = texts.map((text) => pairIn(text, 'rule', 'invariant=off'))
+  return {
+    rules: Object.fromEntries(
+      pairs.map(([kind, severity]) => [kind, choiceOf<RuleSeverity>(['off', ...LEVELS], 'rule', severity) ?? 'off']),
+    ),
+  }
+}
+
+/** Splits a text at its first equals sign. */
+function pairIn(text: string, name: string, example: string): readonly [string, string] {
+  const end = text.indexOf('=')
+  if (end > 0 && end < text.length - 1) return [text.slice(0, end), text.slice(end + 1)]
+  throw new OperationError('parameter-value', `Parameter ${name} is ${quoted(text)}, but must be like ${quoted(example)}.`, {
+    expression: [name],
+  })
 }
 
 function choiceOf<T extends string>(known: readonly T[], name: string, text: string | undefined): T | undefined {

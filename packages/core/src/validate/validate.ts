@@ -12,14 +12,16 @@ import {
   type LibraryProblem,
 } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
-import { checkInput, FLAG, inputShape, listOf, needed, oneOf, TEXT } from '../input/index.js'
+import { checkInput, FLAG, inputShape, listOf, needed, objectWith, oneOf, TEXT } from '../input/index.js'
 import { isNestedDeeper, isObject, isString, readJsonSource, type JsonSource, objectsAt, stringAt, type JsonObject } from '../json/index.js'
 import { after, attempt, isPending, type Awaitable } from '../work/index.js'
 import { findingsOf, type ResolvedInput } from './findings-of.js'
 import { faultFinding } from './json-findings.js'
 import { positionsIn, type Finding, findingOf } from './run/finding.js'
 import { NO_SETTINGS } from './rules/rule-book.js'
+import type { EntryProfile } from './run/indexes.js'
 import type { Checks, RunPolicy } from './run/run.js'
+import { entryProfilesOf } from './rules/bundle/entry-profiles.js'
 import { createSuppressor, type Suppressor } from './suppressor.js'
 import { CQL_ERROR, CQL_UNCHECKED, CQL_WARNING } from './finding-kinds.js'
 
@@ -35,6 +37,8 @@ export interface ValidateInput extends ValidationPolicy, ExplainOption {
   readonly resource: string | object
   /** Canonicals of profiles that the resource must conform to, in addition to those that it names itself. */
   readonly profiles?: readonly string[] | undefined
+  /** Profiles that the resources of entries must conform to, in every Bundle of the resource. Other resources are not concerned. */
+  readonly bundle?: readonly BundleRule[] | undefined
   /** Report line and column of each finding; requires a text, or a source that was read with `positions`. Default false. */
   readonly places?: boolean | undefined
   /**
@@ -44,9 +48,21 @@ export interface ValidateInput extends ValidationPolicy, ExplainOption {
   readonly checks?: Checks | undefined
 }
 
+/** A profile for the resources of entries that a rule selects. */
+export interface BundleRule {
+  /**
+   * `2`: the resource of the third entry; `Patient`: each Patient; `Patient:0`: the first Patient. Only the resources of entries are meant, not what
+   * these contain.
+   */
+  readonly rule: string
+  /** The canonical of the profile, with or without version. */
+  readonly profile: string
+}
+
 const VALIDATE_INPUT = inputShape<ValidateInput>({
   resource: needed({ words: 'a JSON text or an object', is: (value) => isString(value) || isObject(value) }),
   profiles: listOf(TEXT),
+  bundle: listOf(objectWith('a rule and a profile', { rule: needed(TEXT), profile: needed(TEXT) })),
   places: FLAG,
   checks: oneOf('all', 'structure'),
   explain: FLAG,
@@ -66,7 +82,8 @@ export interface ValidateResult extends Explained {
  * stored.
  *
  * @returns The findings; with `explain: true` also which profiles and value sets the resource was checked against.
- * @throws {OperationError} `profile-not-found` for a profile of the input that cannot be found; `definition-required` when the context has no
+ * @throws {OperationError} `profile-not-found` for a profile of the input that cannot be found; `parameter-value` for a rule of `bundle` that selects
+ *   no kind of entry; `definition-required` when the context has no
  *   types; `parameter-required` when no resource is given; `aborted` and `computation-timeout`, however short the work.
  * @see https://hl7.org/fhir/R4/resource-operation-validate.html
  */
@@ -113,10 +130,11 @@ function tooDeep(source: JsonSource, error: unknown): Finding {
 const DEEPEST = 128
 
 function resolvedInput(ctx: OperationContext, input: ValidateInput, source: JsonSource): ResolvedInput {
-  const { checks = 'all', profiles = [] } = input
+  const { checks = 'all', profiles = [], bundle = [] } = input
   const rules = settingsOf(ctx.validation?.rules, input.rules)
   return {
     profiles: checks === 'all' ? profiles : [],
+    entryProfiles: checks === 'all' && bundle.length > 0 ? entryProfilesOf(ctx.types, bundle) : NO_ENTRY_PROFILES,
     places: input.places === true && source.text !== '' ? positionsIn(source) : undefined,
     policy: policyOf(input, ctx.validation ?? {}),
     rules,
@@ -149,9 +167,13 @@ function policyOf(input: ValidateInput, general: ValidationPolicy): RunPolicy {
     forPublication: first(input.forPublication, general.forPublication, false),
     validateContained: first(input.validateContained, general.validateContained, true),
     vitalSigns: first(input.vitalSigns, general.vitalSigns, 'category'),
+    resourceId: first(input.resourceId, general.resourceId, 'optional'),
+    mustSupport: first(input.mustSupport, general.mustSupport, 'off'),
     extensionDomains: [...(general.extensionDomains ?? []), ...(input.extensionDomains ?? [])],
   }
 }
+
+const NO_ENTRY_PROFILES: readonly EntryProfile[] = []
 
 const NO_REFUSALS: RunPolicy['refuses'] = new Set()
 

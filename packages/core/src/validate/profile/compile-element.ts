@@ -25,6 +25,8 @@ export interface ProfileSource {
   readonly isBase: boolean
   /** True when a snapshot is compiled. */
   readonly isComplete: boolean
+  /** True when it marks elements as `mustSupport`. */
+  readonly marksSupport: boolean
   /** Canonical of the profile that a differential builds on. */
   readonly base: string | undefined
   readonly model: TypeModel
@@ -60,6 +62,7 @@ export function ruleOf(element: JsonObject, source: ProfileSource): RuleDraft {
     ...cardinalityOf(element),
     types: types.length === 0 && choice !== undefined ? [typeOf({ code: choice.type })] : types,
     value: valueRuleOf(element),
+    isSupported: source.marksSupport ? element['mustSupport'] === true : undefined,
     bindings: [...bindingsOf(objectAt(element, 'binding'), source), ...unitBindings(element)],
     constraints: constraintsOf(element, source),
     slicing: slicingOf(objectAt(element, 'slicing')),
@@ -95,6 +98,7 @@ export function emptyRule(path: string, source: ProfileSource): RuleDraft {
     max: Infinity,
     types: [],
     value: {},
+    isSupported: source.marksSupport ? false : undefined,
     bindings: [],
     constraints: [],
     children: new Map(),

@@ -36,6 +36,7 @@ export function* compileProfile(definition: JsonObject, model: TypeModel, rules:
     url,
     isBase,
     isComplete: snapshot.length > 0,
+    marksSupport: marksSupport(elements),
     base,
     model,
     isTypeUrl,
@@ -57,6 +58,10 @@ export function* compileProfile(definition: JsonObject, model: TypeModel, rules:
     ...(yield* treeOf(elements.length > 0 ? elements : [{ id: type, path: type }], source)),
     extension,
   }
+}
+
+function marksSupport(elements: readonly JsonObject[]): boolean {
+  return elements.some(({ mustSupport }) => mustSupport === true)
 }
 
 /** Why a differential cannot be applied to the type that it is derived from. */

@@ -27,10 +27,17 @@ const DEFINITION_STATUS: FindingDefinition = defineFinding(
   "Make status and standards status agree, and write versions without '#'.",
 )
 
+const RESOURCE_ID: FindingDefinition = defineFinding(
+  'resource-id',
+  'error',
+  'invalid',
+  'Give the resource an id, or remove it, as the receiver asks.',
+)
+
 /** Requirements on every resource. */
 export const resourceRule: NodeRule = {
   on: ['Resource'],
-  finds: [ID_EXTENSION, URI_FORM, SECURITY_REPEATED, DEFINITION_STATUS, CONTAINED],
+  finds: [RESOURCE_ID, ID_EXTENSION, URI_FORM, SECURITY_REPEATED, DEFINITION_STATUS, CONTAINED],
   check: checkResource,
 }
 
@@ -40,12 +47,20 @@ export const resourceRule: NodeRule = {
  */
 function checkResource(run: Run, node: FhirNode): void {
   if (!isObject(node.value)) return
+  if (run.policy.resourceId !== 'optional' && node.parent === undefined) checkResourceId(run, node, node.value)
   if (Object.hasOwn(node.value, '_id'))
     run.findings.report(ID_EXTENSION, node, { text: 'The id of a resource must not have extensions.', at: 'id' })
   checkUrl(run, node, stringAt(node.value, 'url'))
   if (Object.hasOwn(node.value, 'meta')) checkSecurity(run, node, objectsAt(objectAt(node.value, 'meta'), 'security'))
   checkStatus(run, node)
   if (run.policy.validateContained && Object.hasOwn(node.value, 'contained')) checkContained(run, node)
+}
+
+/** Checks the id of the validated resource itself. Both faults are placed at the resource, as in HL7's validator. */
+function checkResourceId(run: Run, node: FhirNode, resource: JsonObject): void {
+  const isRequired = run.policy.resourceId === 'required'
+  if (isRequired === (Object.hasOwn(resource, 'id') || Object.hasOwn(resource, '_id'))) return
+  run.findings.report(RESOURCE_ID, node, { text: isRequired ? 'The resource must have an id.' : 'The resource must not have an id.' })
 }
 
 function checkSecurity(run: Run, node: FhirNode, labels: readonly JsonObject[]): void {

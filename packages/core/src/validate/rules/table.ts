@@ -2,6 +2,7 @@ import { type FindingDefinition, FINDINGS_CUT } from '../run/finding.js'
 import { PRIMITIVE_FINDINGS } from '../run/primitive-problem.js'
 import type { DemandRule, NodeRule, ResourceRule } from '../run/run.js'
 import { bundleRule } from './bundle/check-bundle.js'
+import { BUNDLE_RULE_UNUSED } from './bundle/entry-profiles.js'
 import { bindingRule } from './codes/check-bindings.js'
 import { codingRule, unitRule } from './codes/check-coding.js'
 import { outdatedValueSetRule, terminologyStatusRule } from './codes/check-status.js'
@@ -25,6 +26,7 @@ import { parametersRule } from './parameters.js'
 import { canonicalRule, exampleUrlRule, fragmentRule, incorrectUriRule } from './primitive/check-uri.js'
 import { TEXT_FINDINGS, URI_FORM } from './primitive/text.js'
 import { PROFILE_FINDINGS } from './profile/applied-profiles.js'
+import { MUST_SUPPORT_LIST, NOT_MUST_SUPPORT } from './profile/must-support.js'
 import { questionnaireRule } from './questionnaire/check-questionnaire.js'
 import { questionnaireResponseRule } from './questionnaire/check-response.js'
 import { referenceRule, targetRule } from './reference/check-reference.js'
@@ -109,6 +111,9 @@ const WALK_FINDINGS: readonly FindingDefinition[] = [
   ...SLICE_FINDINGS,
   ...PROFILE_FINDINGS,
   PROFILE_APPLIED,
+  BUNDLE_RULE_UNUSED,
+  NOT_MUST_SUPPORT,
+  MUST_SUPPORT_LIST,
 ]
 
 /** Every kind of finding that a walk can report, by name, in the order of the rules. */

@@ -28,6 +28,8 @@ export interface ElementRule {
   readonly max: number
   readonly types: readonly TypeRule[]
   readonly value: ValueRule
+  /** Whether the profile marks the element as `mustSupport`; `undefined` if the StructureDefinition marks no element. */
+  readonly isSupported: boolean | undefined
   readonly bindings: readonly BindingRule[]
   readonly constraints: readonly ConstraintRule[]
   /** By name without `[x]`. Empty when only the type defines the content. */

@@ -2,6 +2,7 @@ import type { FhirNode, FhirPathContext } from '../../fhirpath/index.js'
 import type { JsonObject } from '../../json/index.js'
 import type { Narrative } from '../rules/narrative/read-narrative.js'
 import type { CodeList } from './definitions.js'
+import type { ElementRule } from './element-rule.js'
 import type { Finding } from './finding.js'
 
 /** Indexes of the resource that rules use, each built at first use and most keyed by an object of the resource. */
@@ -21,6 +22,20 @@ export interface Indexes {
   readonly narratives: Map<string, Narrative>
   /** Indexes of the ElementDefinitions of definitions. */
   readonly elements: Map<object, ElementIndex>
+  /** The resources of entries that profiles of the request are for, by the value of their Bundle. */
+  readonly entryProfiles: Map<object, ReadonlyMap<unknown, readonly EntryProfile[]>>
+  /** What profiles mark as `mustSupport`. */
+  readonly support: SupportIndex
+}
+
+/** What a walk has come across of the elements that profiles mark as `mustSupport`. */
+export interface SupportIndex {
+  /** Nodes of whose members profiles say whether they are marked, with the canonicals of these profiles. */
+  readonly judged: Map<FhirNode, readonly string[]>
+  /** Resources, with the rules of the profiles that mark elements. */
+  readonly resources: Map<FhirNode, readonly ElementRule[]>
+  /** The rules of marked elements with content, by resource. */
+  readonly shown: Map<FhirNode, Set<ElementRule>>
 }
 
 /** What a walk has come across, for rules about repetition. A trial has its own, because the walk comes across the same after it. */
@@ -55,6 +70,8 @@ class LazyIndexes implements Indexes {
   #trials: Indexes['trials'] | undefined
   #narratives: Indexes['narratives'] | undefined
   #elements: Indexes['elements'] | undefined
+  #entryProfiles: Indexes['entryProfiles'] | undefined
+  #support: Indexes['support'] | undefined
 
   get bundles(): Indexes['bundles'] {
     return (this.#bundles ??= new Map())
@@ -80,11 +97,28 @@ class LazyIndexes implements Indexes {
   get elements(): Indexes['elements'] {
     return (this.#elements ??= new Map())
   }
+  get entryProfiles(): Indexes['entryProfiles'] {
+    return (this.#entryProfiles ??= new Map())
+  }
+  get support(): Indexes['support'] {
+    return (this.#support ??= { judged: new Map(), resources: new Map(), shown: new Map() })
+  }
 }
 
 /** Creates the empty indexes of a resource; each is built at first use. */
 export function emptyIndexes(): Indexes {
   return new LazyIndexes()
+}
+
+/** A profile that the resources of some entries of Bundles must conform to. */
+export interface EntryProfile {
+  /** As the caller wrote it, for messages. */
+  readonly rule: string
+  /** The type of the resource; absent for any. */
+  readonly type: string | undefined
+  /** The position, from 0, among all entries or, with a type, among those with a resource of this type; absent for all of the type. */
+  readonly index: number | undefined
+  readonly canonical: string
 }
 
 /** An entry of a Bundle with a resource. */

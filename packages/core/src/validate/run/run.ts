@@ -1,9 +1,18 @@
-import type { BestPractice, QuestionnaireMode, ReferenceCheck, Refusal, RuleSeverity, VitalSigns } from '../../context/index.js'
+import type {
+  BestPractice,
+  MustSupportReport,
+  QuestionnaireMode,
+  ReferenceCheck,
+  Refusal,
+  ResourceIdRule,
+  RuleSeverity,
+  VitalSigns,
+} from '../../context/index.js'
 import type { ElementSlot, FhirNode, TypeDefinition, TypeModel, UnitConversion } from '../../fhirpath/index.js'
 import type { Definitions } from './definitions.js'
 import type { Discriminator, ElementRule, SlicingRule } from './element-rule.js'
 import type { FindingSink, FindingDefinition } from './finding.js'
-import type { Indexes, Seen } from './indexes.js'
+import type { EntryProfile, Indexes, Seen } from './indexes.js'
 import type { PrimitiveCheck } from './primitive-problem.js'
 import type { Scheduler, Task } from './scheduler.js'
 
@@ -20,6 +29,8 @@ export interface Run {
   readonly policy: RunPolicy
   /** True when the call asks for profiles; without them, it asks for the type of the resource. */
   readonly isAsked: boolean
+  /** Profiles for resources in entries of Bundles. */
+  readonly entryProfiles: readonly EntryProfile[]
   /** False when only the rules of profiles are applied, because another walk over the same nodes applies those of FHIR's own types. */
   readonly checksTypes: boolean
   readonly rules: RuleBook
@@ -60,6 +71,8 @@ export interface RunPolicy {
   readonly validateContained: boolean
   /** Which Observations must conform to the profiles of vital signs. */
   readonly vitalSigns: VitalSigns
+  readonly resourceId: ResourceIdRule
+  readonly mustSupport: MustSupportReport
   /** Prefixes of urls of extensions that need no definition. */
   readonly extensionDomains: readonly string[]
 }

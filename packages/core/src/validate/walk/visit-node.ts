@@ -4,7 +4,7 @@ import { finished, type Work } from '../../work/index.js'
 import { extensionProfile } from '../rules/extension/check-extension.js'
 import { checkPrimitive } from '../rules/primitive/check-primitive.js'
 import { vitalSignsProfile } from '../rules/observation.js'
-import { chosenRoots, claimedProfiles, globalProfiles } from '../rules/profile/applied-profiles.js'
+import { chosenRoots, claimedProfiles, globalProfiles, profilesOfEntry } from '../rules/profile/applied-profiles.js'
 import {
   checkCount,
   checkMissing,
@@ -20,6 +20,7 @@ import {
 import { checkResourceType, TYPE_NOT_ALLOWED } from '../rules/structure/resource-type.js'
 import type { ElementRule, Profile, TypeRule } from '../run/element-rule.js'
 import { rootsOf } from '../rules/profile/conforms.js'
+import { checkSupport } from '../rules/profile/must-support.js'
 import { isNested, type Run, type Plan, type PlannedMember, type QuickCheck, type Shape } from '../run/run.js'
 import { assignSlices, type SliceRules } from '../rules/slicing/assign-slices.js'
 import type { ElementNodes } from '../run/nodes.js'
@@ -65,6 +66,7 @@ function checkForm(run: Run, node: FhirNode): boolean {
 /** Applies the rules on the node's type and element, and schedules those on the resource as a whole. */
 function checkByType(run: Run, node: FhirNode, all: readonly ElementRule[]): void {
   const { type, parent, slot } = node
+  if (run.policy.mustSupport !== 'off') checkSupport(run, node, all)
   for (const rule of run.rules.onType(type.name)) rule.check(run, node, all)
   if (run.rules.hasElementRules && parent !== undefined && slot !== undefined) {
     for (const rule of run.rules.onElement(parent.type.name, slot.name)) rule.check(run, node, all)
@@ -105,7 +107,8 @@ function ownProfiles(run: Run, node: FhirNode): readonly Profile[] {
   if (!run.checksTypes) return []
   if (node.type.kind === 'resource') {
     const claimed = claimedProfiles(run, node)
-    return [...(claimed.length > 0 ? claimed : vitalSignsProfile(run, node)), ...globalProfiles(run, node)]
+    const own = [...(claimed.length > 0 ? claimed : vitalSignsProfile(run, node)), ...globalProfiles(run, node)]
+    return run.entryProfiles.length === 0 ? own : [...own, ...profilesOfEntry(run, node)]
   }
   return node.type.name === 'Extension' ? extensionProfile(run, node) : []
 }
@@ -159,7 +162,7 @@ function isSibling(key: string): boolean {
 
 /** Whether a quick check shows that there is nothing to report about a member. */
 function passesQuickly(run: Run, members: NodeMembers, member: PlannedMember, shape: Shape | undefined): boolean {
-  if (run.policy.checks === 'all') return memberPasses(run, members, member)
+  if (run.policy.checks === 'all') return run.policy.mustSupport === 'off' && memberPasses(run, members, member)
   const { node, holder, hasSiblings } = members
   const { siblingName, jsonName } = member.slot
   const shaped = hasSiblings && Object.hasOwn(holder, siblingName) ? undefined : shape?.members.get(jsonName)
@@ -192,7 +195,8 @@ function checkOnlyChoice(run: Run, node: FhirNode, { slot, choices }: { slot: El
 /** Checks an element as a whole, then each of its nodes with the rules of the node's slices. */
 function visitElement(run: Run, element: ElementNodes, { rules, quickCheck: known }: PlannedMember): void {
   const { parent, slot, nodes } = element
-  const quickCheck = run.policy.checks === 'all' && known !== 'never' && nodes.length > 1 ? known : undefined
+  const isQuick = run.policy.checks === 'all' && run.policy.mustSupport === 'off' && nodes.length > 1
+  const quickCheck = isQuick && known !== 'never' ? known : undefined
   for (const rule of rules) checkCount(run, parent, { rule, count: rule.min > 0 && !slot.isChoice ? readableIn(nodes) : nodes.length })
   const fitting = slot.isChoice ? rules.filter((rule) => checkType(run, element, rule)) : rules
   if (nodes.length > MAX_AT_ONCE || isEntryResource(element) || run.scheduler.isDue())

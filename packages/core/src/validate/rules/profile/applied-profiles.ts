@@ -7,6 +7,7 @@ import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
 import { isAbsoluteUri } from '../primitive/text.js'
+import { entryProfilesFor, reportUnusedEntryProfiles } from '../bundle/entry-profiles.js'
 import { conforms, profileRoots, rootsOf } from './conforms.js'
 
 /** A profile that is claimed or required and not loaded, so that nothing is checked against it. */
@@ -130,6 +131,30 @@ export function requestedRules(run: Run, canonicals: readonly string[]): readonl
   return meant.flatMap((profile) => fittingProfiles(run, run.root, profile)).flatMap((profile) => rootsOf(run, profile))
 }
 
+/**
+ * The profiles that the request names for the resource of an entry.
+ */
+export function profilesOfEntry(run: Run, node: FhirNode): readonly Profile[] {
+  return entryProfilesFor(run, node).flatMap(({ canonical }) => {
+    const profile = run.definitions.profile(canonical)
+    return profile === undefined || profile === PENDING ? [] : fittingProfiles(run, node, profile)
+  })
+}
+
+/**
+ * Reports, after the walk, which profiles for entries were checked against nothing.
+ *
+ * @throws {OperationError} `profile-not-found` for a profile that cannot be found.
+ */
+export function checkEntryProfiles(run: Run): void {
+  requested(
+    run,
+    run.entryProfiles.map(({ canonical }) => canonical),
+    'bundle',
+  )
+  run.scheduler.atEnd(() => reportUnusedEntryProfiles(run))
+}
+
 /** Checks the resource of a Bundle's first entry against the requested profiles that are not profiles on Bundle. */
 export function visitFirstEntry(run: Run, canonicals: readonly string[]): void {
   if (canonicals.length === 0) return
@@ -141,14 +166,14 @@ export function visitFirstEntry(run: Run, canonicals: readonly string[]): void {
   run.visit({ ...run, checksTypes: false }, resource, rules)
 }
 
-function requested(run: Run, canonicals: readonly string[]): readonly Profile[] {
+function requested(run: Run, canonicals: readonly string[], parameter = 'profile'): readonly Profile[] {
   return canonicals.flatMap((canonical) => {
     const profile = run.definitions.profile(canonical)
     const known = profile === undefined ? knownInstead(run, canonical) : ''
     if (profile === PENDING || known === PENDING) return []
     if (profile === undefined)
       throw new OperationError('profile-not-found', `The profile ${quoted(canonical)} could not be found.${known}`, {
-        expression: ['profile'],
+        expression: [parameter],
       })
     return [profile]
   })

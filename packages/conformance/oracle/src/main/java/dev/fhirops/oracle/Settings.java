@@ -3,7 +3,9 @@ package dev.fhirops.oracle;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import java.util.Map;
+import org.hl7.fhir.r5.utils.validation.BundleValidationRule;
 import org.hl7.fhir.r5.utils.validation.constants.BestPracticeWarningLevel;
+import org.hl7.fhir.r5.utils.validation.constants.IdStatus;
 import org.hl7.fhir.validation.instance.InstanceValidator;
 import org.hl7.fhir.validation.service.model.HtmlInMarkdownCheck;
 import org.hl7.fhir.validation.service.utils.QuestionnaireMode;
@@ -29,6 +31,15 @@ final class Settings {
       case "best-practice" -> validator.setBestPracticeWarningLevel(bestPractice(value.getAsString()));
       case "questionnaire" -> validator.setQuestionnaireMode(QuestionnaireMode.fromCode(value.getAsString()));
       case "extensible-binding-warnings" -> validator.setNoExtensibleWarnings(!value.getAsBoolean());
+      case "must-support" -> validator.setHintAboutNonMustSupport(value.getAsBoolean());
+      case "resource-id-rule" -> validator.setResourceIdRule(IdStatus.fromCode(value.getAsString()));
+      case "bundle" -> {
+        for (JsonElement rule : value.getAsJsonArray()) {
+          JsonObject parts = rule.getAsJsonObject();
+          validator.getBundleValidationRules().add(
+              new BundleValidationRule().setRule(parts.get("rule").getAsString()).setProfile(parts.get("profile").getAsString()));
+        }
+      }
       case "any-extensions" -> validator.setAnyExtensionsAllowed(value.getAsBoolean());
       default -> throw new IllegalArgumentException("Unknown option " + name);
     }
