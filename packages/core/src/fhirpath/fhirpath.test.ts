@@ -298,6 +298,15 @@ describe('expressions over a patient', () => {
   })
 })
 
+test.each(['2016-12-31T23:59:60Z', '2016-12-31T23:59:60.5Z', '2016-12-31T23:59:59.1234567890123456789Z', '2017-01-01T00:59:60+01:00'])(
+  'a time as FHIR writes it has an order, with leap seconds and any number of decimals: %s',
+  (dateTime) => {
+    const root = rootNode(r4Model, { resourceType: 'Patient', deceasedDateTime: dateTime })
+    const compiled = compileFhirPath('deceased > @2016-12-31T23:59:59Z and deceased < @2017-01-01T00:00:00Z', { model: r4Model })
+    expect(compiled.test({}, root)).toBe(true)
+  },
+)
+
 describe('what has no answer is an error with a code', () => {
   test.each([
     ['name.', 'offset 5'],

@@ -21,7 +21,9 @@ export interface Temporal {
 export const HOUR = 3
 
 const DATE = /^(\d{4})(?:-(\d\d)(?:-(\d\d))?)?$/
-const TIME = /^T?(\d\d)(?::(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?)?$/
+const TIME = /^T?(\d\d)(?::(\d\d)(?::(\d\d)(?:\.(\d+))?)?)?$/
+/** The most digits of a fraction that a number certainly keeps beside the seconds. */
+const KEPT_DIGITS = 13
 const ZONE = /(?:Z|[+-]\d\d:\d\d)$/
 
 /** Parses a date of any precision; `undefined` for any other text, or a date that does not exist. */
@@ -38,7 +40,7 @@ export function parseTime(text: string): Temporal | undefined {
   if (match === null) return undefined
   const [, hour, minute, second, fraction] = match
   const fields = known([hour, minute, second === undefined ? undefined : `${second}.${fraction ?? 0}`])
-  return isClockTime(fields) ? { kind: 'time', fields, fraction: fraction?.length ?? 0 } : undefined
+  return isClockTime(fields) ? { kind: 'time', fields, fraction: Math.min(fraction?.length ?? 0, KEPT_DIGITS) } : undefined
 }
 
 /** Parses a date, or a date with a time of any precision and an optional zone. */
@@ -108,8 +110,9 @@ function isCalendarDate([year = 1, month = 1, day = 1]: readonly number[]): bool
   return year >= 1 && month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month)
 }
 
+/** Times of FHIR may be in a leap second. */
 function isClockTime([hour = 0, minute = 0, second = 0]: readonly number[]): boolean {
-  return hour < 24 && minute < 60 && second < 60
+  return hour < 24 && minute < 60 && second < 61
 }
 
 function offsetOf(zone: string): number {

@@ -184,4 +184,96 @@ export const DECIDED_OF_KINDS: readonly ProbeDecision[] = [
     probes: /^siblings: form\/enable\/(boolean|quantity)\//,
     why: `[operator](${R4}/questionnaire-definitions.html#Questionnaire.item.enableWhen.operator): a boolean has no order, so no comparison holds, and 5 mg are equal to 0.005 g.`,
   },
+  {
+    probes: /^(snapshots: snap\/prohib|integrators: author\/minOverMax|definitions r1: restr\/minMoreMax)$/,
+    why: `[eld-2](${R4}/elementdefinition-definitions.html#ElementDefinition.min): the least number is not above the most, and a profile that states one of them inherits the other.`,
+  },
+  {
+    probes: /^markup of narratives m1: attr\/(br\/clear|ol\/(start|type)|ul\/type|(table|tr|td|th)\/bgcolor|(td|th)\/height|th\/nowrap)$/,
+    why: `[HTML 4](https://www.w3.org/TR/html401/index/attributes.html#h-3) has these attributes of breaks, lists and tables, in chapters that narratives may use.`,
+  },
+  {
+    probes: /^markup of narratives m1: attr\/img\/src$/,
+    why: `[Images](${R4}/narrative.html#id) that do not resolve are a warning, as examples of R4 have them.`,
+  },
+  {
+    probes:
+      /^contexts of extensions c1: element\/(BackboneElement\/(compRefRange|qItemItem)|Observation\.component\.referenceRange\/comp|Questionnaire\.item\.item\/qItem)$/,
+    why: `[contentReference](${R4}/elementdefinition-definitions.html#ElementDefinition.contentReference): an element has the definition, so the type, of the one that it refers to; the context is that element, not the one around it.`,
+  },
+  {
+    probes: /^contexts of extensions c1: element\/(Patient\.deceasedBoolean\/deceasedBoolean|http:.*#Observation\.code\/obsCode)$/,
+    why: `[A context](${R4}/defining-extensions.html#context) may be a choice of one type, which theirs writes without capital for primitive types only, or an element of a profile: one that conforms to what the profile requires of it.`,
+  },
+  {
+    probes: /^formats at their edges e1: (Base64Binary\/|String\/\w+\/a\\u0000|Time\/|\w+\/\w+\/urn:oid:)/,
+    why: `[Primitive types](${R4}/datatypes.html#primitive) have their forms: base64 with white space, but padded at its end only, times with decimals, OIDs of two numbers, and no control characters.`,
+  },
+  {
+    probes: /^formats at their edges e1: Uri\/(codeSystem|element)\//,
+    why: `[uri](${R4}/datatypes.html#uri): systems are absolute, of any scheme; of relative ones theirs reports some.`,
+  },
+  {
+    probes: /^formats at their edges e1: DateTime\/period\/2020-01-01T00:00:00\+1[34]/,
+    why: `[Comparison](${FHIRPATH}/#comparison) of times in two zones is by the moment; the year of the start, 2019, is before it in any zone.`,
+  },
+  {
+    probes: /^random profiles p1: r\/(26|923|1143)$/,
+    why: `[discriminator](${R4}/elementdefinition-definitions.html#ElementDefinition.slicing.discriminator): slices may differ by any text of a pattern, and one that says nothing of an element that must exist in others has it or not.`,
+  },
+  {
+    probes: /^random profiles p1: r\/62$/,
+    why: `[openAtEnd](${R4}/elementdefinition-definitions.html#ElementDefinition.slicing.rules): what is in no slice comes after the slices.`,
+  },
+  {
+    probes: /^random profiles p1: r\/(274|289|296|562|1010|1084|1205|1284)$/,
+    why: `[maxLength](${R4}/elementdefinition-definitions.html#ElementDefinition.maxLength) counts the characters of markdown, too, and may be 0.`,
+  },
+  {
+    probes: /^random profiles p1: r\/735$/,
+    why: `[fixed](${R4}/elementdefinition-definitions.html#ElementDefinition.fixed[x]): a value with another coding is not the fixed one, so it is in no slice that has this.`,
+  },
+  {
+    probes:
+      /^random definitions d1: r\/(949|1116|1306|1490|784|923|1335|126|1242|1288|20|705|162|971|273|55|452|1351|246|732|1188|1249|961|574|1128|1462|336)$/,
+    why: `[Bindings](${R4}/elementdefinition-definitions.html#ElementDefinition.binding), [limits](${R4}/elementdefinition-definitions.html#ElementDefinition.minValue[x]) and [lengths](${R4}/elementdefinition-definitions.html#ElementDefinition.maxLength) are for the types that have codes, an order or a length, whether the differential repeats the type or not.`,
+  },
+  {
+    probes: /^random definitions d1: r\/(652|983|601|388|779|44|1209|64|1026|969|937)$/,
+    why: `[discriminator](${R4}/elementdefinition-definitions.html#ElementDefinition.slicing.discriminator): the path leads to an element, and the [expression](${R4}/elementdefinition-definitions.html#ElementDefinition.constraint.expression) of a constraint is FHIRPath on the element, also where the snapshot leaves it out.`,
+  },
+  {
+    probes: /^random definitions d1: r\/(1363|893|1056|808|585|216|1078)$/,
+    why: `[Differentials](${R4}/profiling.html#snapshot) are applied in the order of the base, which is a warning; [ids](${R4}/element-definitions.html#Element.id) have no white space, and what does not repeat and has one type cannot be sliced.`,
+  },
+  {
+    probes: /^random forms f1: r\/answers\/(10|68|409|573|614|705|820|1064|1138|1577|965|1377)$/,
+    why: `[Cardinality](${R4}/questionnaire-definitions.html#Questionnaire.item.repeats): what has as many answers as the limit says is within it, and a whole number may have a limit with decimals.`,
+  },
+  {
+    probes:
+      /^random forms f1: r\/answers\/(16|425|444|510|669|854|892|1088|1132|1170|1249|1264|1321|1328|1385|1386|1388|1412|1501|1512|1513)$/,
+    why: `[maxLength](${R4}/questionnaire-definitions.html#Questionnaire.item.maxLength) and the extensions next to it hold for every type of item that they are for.`,
+  },
+  {
+    probes: /^random forms f1: r\/answers\/(809|1009|1108|1298|1433|1438)$/,
+    why: `[operator](${R4}/questionnaire-definitions.html#Questionnaire.item.enableWhen.operator): days are compared by the numbers that both have, a date is not equal to a year, quantities in one unit have an order, and booleans have none.`,
+  },
+  {
+    probes: /^random bundles b1: r\/[\w-]+\/(1|136|241|266|314|418|426|462|500|534|678|735|796|902|1049|1206|1379)$/,
+    why: "Batches and transactions, also in R4's examples, have entries without fullUrl, so none is demanded; theirs demands it of some.",
+    isLimit: true,
+  },
+  {
+    probes: /^random bundles b1: r\/[\w-]+\/(53|104|580|588|661|778|806|844|847|925|947|1124|1193|1205|1240|1241|1306|1312|1318)$/,
+    why: `[uuid](https://www.rfc-editor.org/rfc/rfc4122#section-3): the prefix and the digits of a UUID are read in either case.`,
+  },
+  {
+    probes: /^random bundles b1: r\/[\w-]+\/(91|296|708)$/,
+    why: `[fullUrl](${R4}/bundle-definitions.html#Bundle.entry.fullUrl) may repeat with another meta.versionId, so an answer may have several versions of what others refer to.`,
+  },
+  {
+    probes: /^random bundles b1: r\/[\w-]+\/(140|636|676|721|768|1160)$/,
+    why: `[References](${R4}/references.html#literal) name the type of their target, whether it is there or not, and one to a part of an entry leads to the entry, of which there must be one version.`,
+  },
 ]

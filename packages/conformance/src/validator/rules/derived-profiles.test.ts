@@ -47,6 +47,11 @@ describe('a profile on a profile with slices', () => {
       ['error definition-value Patient.identifier.system'],
     ],
     ['allows no more of a slice', [element('Patient.identifier:a', { max: '3' })], [`error definition-restriction ${DEFINITION}`]],
+    [
+      'requires no more of a slice than it may have',
+      [element('Patient.identifier:a', { min: 3 })],
+      [`error definition-restriction ${DEFINITION}`],
+    ],
     ['allows less of a slice', [element('Patient.identifier:a', { max: '1' })], []],
     [
       'allows no more of a new slice than of all',

@@ -108,6 +108,12 @@ describe('a structure definition', () => {
       ['error definition-restriction StructureDefinition'],
     ],
     [
+      'requires no more than its base allows',
+      profile([element('Patient.gender', { min: 2 })]),
+      ['error definition-restriction StructureDefinition'],
+    ],
+    ['requires what its base allows', profile([element('Patient.name', { min: 2 }), element('Patient.gender', { min: 1 })]), []],
+    [
       'has no types that its base has not',
       profile([element('Patient.deceased[x]', { type: [{ code: 'string' }] })]),
       ['error definition-snapshot StructureDefinition'],

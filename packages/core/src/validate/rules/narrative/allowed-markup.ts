@@ -14,17 +14,17 @@ export const ELEMENTS: ReadonlySet<string> = new Set(
 
 /** The attributes allowed on any element. */
 export const ATTRIBUTES: ReadonlySet<string> = new Set(
-  (
-    'abbr accesskey align axis char charoff class colspan dir headers id lang rowspan scope span style tabindex title valign width xml:lang xml:space ' +
-    'height border nowrap'
-  ).split(' '),
+  'abbr accesskey align axis char charoff class colspan dir headers id lang rowspan scope span style tabindex title valign width xml:lang xml:space'.split(
+    ' ',
+  ),
 )
 
 const BY_ELEMENT: ReadonlySet<string> = new Set(
   (
     'a.charset a.coords a.href a.hreflang a.name a.rel a.rev a.shape a.type area.alt area.coords area.href area.nohref area.shape blockquote.cite ' +
     'br.clear div.xmlns img.alt img.ismap img.longdesc img.src img.usemap map.name ol.start ol.type q.cite table.cellpadding table.cellspacing ' +
-    'table.frame table.rules table.summary td.nowrap ul.type table.bgcolor tr.bgcolor td.bgcolor th.bgcolor'
+    'table.frame table.rules table.summary table.border img.border img.height td.height th.height td.nowrap th.nowrap ul.type ' +
+    'table.bgcolor tr.bgcolor td.bgcolor th.bgcolor'
   ).split(' '),
 )
 

@@ -128,7 +128,7 @@ export const DEFINITION_EXPRESSION: FindingDefinition = defineFinding(
   'Correct the FHIRPath expression of the constraint.',
 )
 
-/** Checks that a profile does not relax the cardinality of an element of its base. The minimum of a slice may be lower. */
+/** Checks that a profile stays within the cardinality of an element of its base. The minimum of a slice may be lower. */
 export function checkRestrictions({ run, definition }: DifferentialCheck, elements: readonly ElementCheck[]): void {
   const base = textOf(definition, 'baseDefinition')
   if (base === undefined) return
@@ -151,10 +151,12 @@ function leastProblem({ min, sliceName }: JsonObject, least: unknown): string | 
   return isLess ? `has min = ${least} in the base, so min = ${min} is not allowed.` : undefined
 }
 
-function mostProblem({ max }: JsonObject, most: unknown): string | undefined {
-  if (typeof max !== 'string' || typeof most !== 'string' || most === '*') return undefined
-  const isMore = max === '*' || Number(shownJson(max)) > Number(shownJson(most))
-  return isMore ? `has max = ${most} in the base, so max = ${max} is not allowed.` : undefined
+function mostProblem({ min, max }: JsonObject, most: unknown): string | undefined {
+  if (typeof most !== 'string' || most === '*') return undefined
+  const isMore = typeof max === 'string' && (max === '*' || Number(max) > Number(most))
+  if (isMore) return `has max = ${most} in the base, so max = ${max} is not allowed.`
+  const isTooMuch = max === undefined && typeof min === 'number' && min > Number(most)
+  return isTooMuch ? `has max = ${most} in the base, so min = ${min} cannot be met.` : undefined
 }
 
 /** Checks that a differential states only constraints of its own, and that a key always identifies the same constraint. */
