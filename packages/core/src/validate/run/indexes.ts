@@ -29,7 +29,7 @@ export interface Indexes {
 }
 
 /** What a walk has come across of the elements that profiles mark as `mustSupport`. */
-export interface SupportIndex {
+interface SupportIndex {
   /** Nodes of whose members profiles say whether they are marked, with the canonicals of these profiles. */
   readonly judged: Map<FhirNode, readonly string[]>
   /** Resources, with the rules of the profiles that mark elements. */
