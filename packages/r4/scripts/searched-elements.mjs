@@ -10,13 +10,12 @@ export function searchedElements(definitions) {
       .filter(({ resourceType, derivation }) => resourceType === 'StructureDefinition' && derivation !== 'constraint')
       .map((definition) => [definition.type, new Map(definition.snapshot.element.map((element) => [element.path, element]))]),
   )
-  const valueSets = new Map(
-    definitions.filter(({ resourceType }) => resourceType === 'ValueSet').map((valueSet) => [valueSet.url, valueSet]),
-  )
+  const byUrl = (type) => new Map(definitions.filter(({ resourceType }) => resourceType === type).map((one) => [one.url, one]))
+  const terms = { valueSets: byUrl('ValueSet'), codeSystems: byUrl('CodeSystem') }
   return (expression = '') => {
     const paths = branchesOf(expression)
     const elements = paths.map((path) => elementAt(types, path))
-    const coded = paths.map((path, index) => [path.split('.')[0], impliedSystem(elements[index], valueSets)])
+    const coded = paths.map((path, index) => [path.split('.')[0], impliedSystem(elements[index], terms)])
     return { systems: agreedSystems(coded), canonical: elements.every(isCanonical) }
   }
 }
@@ -57,11 +56,13 @@ function elementAt(types, path) {
   return element
 }
 
-/** The one code system of the value set that a `code` is bound to. */
-function impliedSystem(element, valueSets) {
+/** The code system of the value set that a `code` is bound to; if there are several, that of each of its codes. */
+function impliedSystem(element, { valueSets, codeSystems }) {
   const valueSet = isOnly(element, ['code']) && element.binding?.strength === 'required' ? element.binding.valueSet : ''
-  const [include, ...others] = valueSets.get(valueSet.split('|', 1)[0])?.compose.include ?? []
-  return others.length === 0 ? include?.system : undefined
+  const includes = valueSets.get(valueSet.split('|', 1)[0])?.compose.include ?? []
+  if (includes.length < 2) return includes[0]?.system
+  const coded = includes.flatMap(({ system, concept = codeSystems.get(system)?.concept }) => concept.map(({ code }) => [code, system]))
+  return Object.fromEntries(coded)
 }
 
 function isCanonical(element) {

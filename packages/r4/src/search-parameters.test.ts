@@ -9,6 +9,10 @@ test('codes have the system that they are bound to, by type', () => {
   expect(rows.get('medications-status')?.systems?.['MedicationDispense']).toBe(
     'http://terminology.hl7.org/CodeSystem/medicationdispense-status',
   )
+  expect(rows.get('Task-intent')?.systems?.['Task']).toMatchObject({
+    unknown: 'http://hl7.org/fhir/task-intent',
+    order: 'http://hl7.org/fhir/request-intent',
+  })
   expect(rows.get('clinical-code')?.systems).toBeUndefined()
 })
 

@@ -120,6 +120,17 @@ const SEARCHES: readonly (readonly [search: string, expected: string])[] = [
   ['Patient?gender:not=male', 'ann'],
   ['Patient?gender:not=male,female', ''],
   ['Patient?gender=http://hl7.org/fhir/administrative-gender|male', 'bob'],
+  // The first resource of a Bundle is what it is about only if it is one of that type.
+  ['Bundle?composition=Composition/summary', 'document'],
+  ['Bundle?composition:missing=true', 'found'],
+  ['Bundle?message:missing=true', 'document found'],
+  ['Bundle?message=Patient/ann', ''],
+  // The value set of intents has codes of two systems.
+  ['Task?intent=http://hl7.org/fhir/request-intent|order', 'ordered'],
+  ['Task?intent=http://hl7.org/fhir/task-intent|unknown', 'unknown'],
+  ['Task?intent=http://hl7.org/fhir/task-intent|', 'unknown'],
+  ['Task?intent=http://hl7.org/fhir/task-intent|order', ''],
+  ['Task?intent=order', 'ordered'],
   ['Patient?active=true', 'ann'],
   ['Patient?active:not=true', 'bob'],
   ['Patient?telecom=phone|555', 'ann'],

@@ -151,6 +151,15 @@ export const RESOURCES: readonly Resource[] = [
     subject,
   },
   {
+    resourceType: 'Bundle',
+    id: 'document',
+    type: 'document',
+    entry: [{ resource: { resourceType: 'Composition', id: 'summary' } }],
+  },
+  { resourceType: 'Bundle', id: 'found', type: 'collection', entry: [{ resource: { resourceType: 'Patient', id: 'ann' } }] },
+  { resourceType: 'Task', id: 'ordered', status: 'requested', intent: 'order' },
+  { resourceType: 'Task', id: 'unknown', status: 'requested', intent: 'unknown' },
+  {
     resourceType: 'Provenance',
     id: 'prov',
     recorded: '2013-01-14T10:00:00Z',

@@ -131,18 +131,18 @@ function pushEntries(found: IndexEntry[], param: string, fields: readonly EntryF
 
 function fieldsOf(
   { base, addressOf }: IndexScope,
-  { kind, system }: Pick<SearchParameter, 'kind' | 'system'>,
+  { kind, system, targets }: Pick<SearchParameter, 'kind' | 'system' | 'targets'>,
   value: unknown,
 ): readonly EntryFields[] {
-  return kindOf(kind)?.fields(value, { base, system, addressOf }) ?? []
+  return kindOf(kind)?.fields(value, { base, system, targets, addressOf }) ?? []
 }
 
 function tuplesOf(scope: IndexScope, { components }: SearchParameter, item: Item): readonly EntryFields[] {
   const parts: (readonly EntryFields[])[] = []
-  for (const { type, expression } of components) {
+  for (const { type, expression, targets } of components) {
     const values = scope.valuesOf(expression, item)
     if (values.length === 0) return []
-    parts.push(values.flatMap((value) => fieldsOf(scope, { kind: type, system: undefined }, value)))
+    parts.push(values.flatMap((value) => fieldsOf(scope, { kind: type, system: undefined, targets }, value)))
   }
   return tupleFields(components, parts)
 }

@@ -2,6 +2,7 @@ import { OperationError, quoted } from '../../errors/index.js'
 import type { Comparison, Condition, IndexEntry, SortKey } from '../../storage/index.js'
 import type { Container } from '../indexing/address.js'
 import {
+  type ImpliedSystem,
   type SearchParameter,
   nearParameters,
   OF_OTHER_SERVERS,
@@ -34,8 +35,10 @@ export interface Ask {
 export interface IndexHints {
   /** Address of this server, without a trailing slash. */
   readonly base?: string | undefined
-  /** Code system of `code` elements. */
-  readonly system?: string | undefined
+  /** Code system of `code` elements, or of each code. */
+  readonly system?: ImpliedSystem | undefined
+  /** Types that a reference may lead to; empty or absent when any. */
+  readonly targets?: readonly string[] | undefined
   /** Returns the target of a fragment (`#m`). */
   readonly addressOf?: Container['addressOf'] | undefined
 }

@@ -55,13 +55,17 @@ function identifierFields(reference: unknown): readonly EntryFields[] {
   return identifier === undefined || stringAt(identifier, 'value') === undefined ? [] : tokenKind.fields(identifier, {})
 }
 
-/** Creates the entries of a Reference, a canonical, a uri, or an inline resource. A reference without a known target has an entry without fields. */
-function referenceFields(value: unknown, { base, addressOf }: IndexHints): readonly EntryFields[] {
+/**
+ * Creates the entries of a Reference, a canonical, a uri, or an inline resource. A reference without a known target has an entry without fields. An inline
+ * resource of another type is none: the first one of any Bundle is where its Composition or MessageHeader would be.
+ */
+function referenceFields(value: unknown, { base, targets = [], addressOf }: IndexHints): readonly EntryFields[] {
   const text = isObject(value) ? stringAt(value, 'reference') : value
   if (isString(text)) return text.startsWith('#') ? [fragmentFields(addressOf?.(text))] : addressFields(text, base)
   if (!isObject(value)) return []
   const type = stringAt(value, 'resourceType')
   const id = stringAt(value, 'id')
+  if (type !== undefined && targets.length > 0 && !targets.includes(type)) return []
   return [type === undefined || id === undefined ? {} : { system: type, value: id }]
 }
 

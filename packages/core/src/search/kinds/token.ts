@@ -49,7 +49,7 @@ export function tokenTest(ask: Ask): readonly Comparison[] {
 
 /** Creates the entries of a Coding, CodeableConcept, Identifier, ContactPoint, code, string, id or boolean. */
 function tokenFields(value: unknown, { system }: IndexHints = {}): readonly EntryFields[] {
-  if (isString(value)) return [coded({ system, code: value })]
+  if (isString(value)) return [coded({ system: isString(system) ? system : stringAt(system, value), code: value })]
   if (typeof value === 'boolean') return [{ value: String(value) }]
   if (!isObject(value)) return []
   if (Array.isArray(value['coding'])) return conceptFields(value)

@@ -1,6 +1,9 @@
 import type { TypeModel } from '../../fhirpath/index.js'
 import { didYouMean, nearest } from '../../text/index.js'
 
+/** The code system of `code` elements, or that of each code, if the elements have codes of several. */
+export type ImpliedSystem = string | Readonly<Record<string, string>>
+
 /** A search parameter as FHIR publishes it: the members of a SearchParameter resource that searches need. */
 export interface SearchParameterRow {
   readonly url: string
@@ -15,8 +18,8 @@ export interface SearchParameterRow {
   readonly target?: readonly string[]
   /** Components of a composite: the url of each component's parameter, and the FHIRPath from a match of `expression` to its value. */
   readonly component?: readonly { readonly definition: string; readonly expression: string }[]
-  /** For a token parameter, by type: the code system of its `code` elements. Not part of the FHIR resource. */
-  readonly systems?: Readonly<Record<string, string>>
+  /** For a token parameter, by type: the code system of its `code` elements, or of each code if there are several. Not part of the FHIR resource. */
+  readonly systems?: Readonly<Record<string, ImpliedSystem>>
   /** True if a reference parameter has only canonicals, which chains cannot follow. */
   readonly canonical?: boolean
 }
@@ -46,8 +49,8 @@ export interface SearchParameter {
   readonly components: readonly SearchComponent[]
   /** Composites of the type that together have its tuples, so that it has no entries itself; empty for most parameters. */
   readonly unites: readonly string[]
-  /** Code system of the `code` elements of a token parameter. */
-  readonly system: string | undefined
+  /** Code system of the `code` elements of a token parameter, or of each code. */
+  readonly system: ImpliedSystem | undefined
   /** True if a reference parameter has only canonicals. */
   readonly canonical: boolean
 }
