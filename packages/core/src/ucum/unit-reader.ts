@@ -85,9 +85,15 @@ interface UnitTests {
 function unknownPart(tokens: readonly UnitToken[], { isUnit, misusesPrefix }: UnitTests): string | undefined {
   if (tokens.length === 0) return 'It is empty'
   const ends = (token?: UnitToken): boolean => token?.kind === 'annotation' || token?.text === ')'
-  const stray = tokens.find(({ kind }, i) => ends(tokens[i - 1]) && (kind === 'unit' || kind === 'number'))
-  if (stray !== undefined)
-    return `After an annotation or a bracket, an operator was expected, but there is '${stray.text}' at character ${stray.start + 1}`
+  const isStray = ({ kind, text }: UnitToken, at: number): boolean =>
+    ends(tokens[at - 1]) && (kind === 'unit' || kind === 'number' || text === '(')
+  const stray = tokens.find(isStray)
+  if (stray !== undefined) {
+    const found = `${stray.text}${stray.exponent ?? ''}`
+    return `After an annotation or a bracket, an operator was expected, but there is '${found}' at character ${stray.start + 1}`
+  }
+  const empty = tokens.find(({ text }, at) => text === ')' && tokens[at - 1]?.text === '(')
+  if (empty !== undefined) return `A unit was expected, but there is ')' at character ${empty.start + 1}`
   const wrong = tokens.find(({ kind, text }) => {
     if (kind === 'annotation') return !ANNOTATION.test(text)
     return kind === 'unit' && (!PLAIN.test(text) || NO_UNITS.some((name) => text.includes(name)) || !isUnit(text))
