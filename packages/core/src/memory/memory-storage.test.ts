@@ -22,7 +22,9 @@ describe('memoryStorage', () => {
   it.each([
     [{ resourceType: 'Patient' }, 'resources[1] has no id.'],
     [{ id: 'p' }, 'resources[1] has no resourceType.'],
-    [{ resourceType: 'Patient', id: 5 }, 'resources[1] has an id that is not a text.'],
+    [{ resourceType: 'Patient', id: 5 }, 'resources[1] has something else than a text as id.'],
+    [{ resourceType: 5, id: 'p' }, 'resources[1] has something else than a text as resourceType.'],
+    [{ resourceType: 'Bundle', id: 5 }, 'resources[1] has something else than a text as id.'],
     [
       { resourceType: 'Bundle', type: 'collection' },
       'resources[1] is a Bundle without id. To store the resources in it, pass bundle.entry.map(',

@@ -153,11 +153,11 @@ function addressed(given: unknown, index: number): { readonly type: string; read
 function problemOf(given: unknown): string {
   if (!isObject(given)) return 'is not an object; JSON.parse makes one of a text'
   if ('then' in given) return 'is a promise that was not awaited'
-  const type = given['resourceType']
+  const { resourceType: type, id } = given
   if (type === undefined && isObject(given['resource'])) return `is an entry of a Bundle, not its resource: pass ${OF_BUNDLE}`
-  if (type === 'Bundle') return `is a Bundle without id. To store the resources in it, pass ${OF_BUNDLE}`
-  const member = type === undefined ? 'resourceType' : 'id'
-  return given[member] === undefined ? `has no ${member}` : `has an ${member} that is not a text`
+  if (type === 'Bundle' && id === undefined) return `is a Bundle without id. To store the resources in it, pass ${OF_BUNDLE}`
+  const member = typeof type === 'string' ? 'id' : 'resourceType'
+  return given[member] === undefined ? `has no ${member}` : `has something else than a text as ${member}`
 }
 
 function readRow(table: ResourceTable | undefined, id: string): ReadResult {
