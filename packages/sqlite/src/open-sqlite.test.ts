@@ -1,11 +1,13 @@
 import { copyFile, readdir, readFile, rename, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises'
 import { dirname, relative } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { OperationError } from 'fhir-ops/errors'
 import { createSessions } from 'fhir-ops/sessions'
 import type { Condition } from 'fhir-ops/storage'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { basic, byCode } from '../../core/test/basics.js'
 import { temporaryFolder, type TemporaryFolder } from '../test/temporary-folder.js'
+import { logWatch, openToWrite } from './database/node-file.js'
 import { backupSqlite, checkSqlite, openSqlite, openSqliteToFill, type SqliteFile } from './index.js'
 
 /** Reads and searches, then closes. */
@@ -216,10 +218,11 @@ describe('a database file', () => {
   })
 
   it('that cannot be opened is told apart from one that fails later', async () => {
-    const nowhere = folder.file('gone/data.db')
     const unopened = { code: 'storage-unavailable', message: expect.stringContaining('cannot be opened') }
-    await expect(openSqlite(nowhere)).rejects.toMatchObject(unopened)
-    expect(() => checkSqlite(nowhere)).toThrow(expect.objectContaining(unopened))
+    for (const nowhere of [folder.file('gone/data.db'), folder.file('x'.repeat(5_000))]) {
+      await expect(openSqlite(nowhere)).rejects.toMatchObject(unopened)
+      expect(() => checkSqlite(nowhere)).toThrow(expect.objectContaining(unopened))
+    }
   })
 
   it('that is moved away takes no writes, which would be lost, until it is back', async () => {
@@ -266,6 +269,41 @@ describe('a database file', () => {
     expect((await stat(`${file}-wal`)).size).toBe(0)
     await db.storage.write([basic('after')])
     expect(await db.storage.count(byCode('a'))).toBe(3)
+  })
+
+  describe('whose log another process empties', () => {
+    /** Writes and empties the log as another process does, and checks the log of a connection for writing; `before` each question to SQLite. */
+    const checked = (before: (other: DatabaseSync) => void): void => {
+      const [writer, other] = [openToWrite({ file, busyTimeoutMs: 100, synchronous: 'FULL' }), new DatabaseSync(file)]
+      other.exec('CREATE TABLE own (a)')
+      const watch = logWatch({
+        ...writer,
+        get(statement) {
+          before(other)
+          return writer.get(statement)
+        },
+      })
+      watch.note()
+      other.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+      try {
+        watch.check()
+      } finally {
+        writer.close()
+        other.close()
+      }
+    }
+
+    it('and writes again during the check, is not cut short', () => {
+      checked((other) => other.exec('INSERT INTO own VALUES (1)'))
+    })
+
+    it('is not cut short if SQLite cannot tell', () => {
+      const full = new OperationError('storage-full', 'The disk of the database is full.')
+      const fail = (): never => {
+        throw full
+      }
+      expect(() => checked(fail)).toThrow(full)
+    })
   })
 
   it.each(['', '-wal'])('whose file with the ending "%s" is replaced answers no read a second later, until it is back', async (ending) => {

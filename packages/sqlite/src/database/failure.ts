@@ -35,6 +35,8 @@ const BY_NUMBER: ReadonlyMap<number, Failure> = new Map([
 ])
 /** Extended code SQLITE_IOERR_LOCK: a file that was opened read-only cannot be locked for writing. */
 const IOERR_LOCK = 3850
+/** Extended code SQLITE_IOERR_SHORT_READ. */
+const IOERR_SHORT_READ = 522
 const BY_NAME: readonly (readonly [string, Failure])[] = [
   ['SQLITE_BUSY', LOCKED],
   ['SQLITE_LOCKED', LOCKED],
@@ -62,6 +64,11 @@ export function storageFailure(error: unknown): OperationError {
 /** True if the storage failed, as opposed to refusing a call: such an error says nothing about the call itself. */
 export function isStorageFailure(error: OperationError): boolean {
   return error.code.startsWith('storage-')
+}
+
+/** True if SQLite found less in a file than it had written there. */
+export function isShortRead(error: unknown): boolean {
+  return error instanceof OperationError && isObject(error.cause) && error.cause['errcode'] === IOERR_SHORT_READ
 }
 
 /** Errors of node:sqlite have a number (`errcode`, extended), those of better-sqlite3 and of the file system a name (`code`; of SQLite: extended). */

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url'
 import { OperationError } from 'fhir-ops/errors'
 import { checkArgument, type MemberKind } from 'fhir-ops/internal/input'
 import { numberOf, sql, sqliteDriver, type SqliteDriver } from './driver.js'
-import { storageFailure } from './failure.js'
+import { isShortRead, storageFailure } from './failure.js'
 
 /** Options for opening a database file; plain data, because they are sent to threads. */
 export interface FileOptions {
@@ -42,8 +42,16 @@ function pathProblem(file: string): string | undefined {
   const [, scheme] = /^([a-z][a-z0-9+.-]+:)/i.exec(file) ?? []
   if (scheme === 'sqlite:') return `of '${file}', which is how options of the command are written, that is '${file.slice(scheme.length)}'.`
   if (scheme !== undefined && scheme !== 'file:') return `'${scheme}' is the scheme of a URL. A file of that name is './${file}'.`
-  if (/[/\\]$/.test(file) || statSync(file, { throwIfNoEntry: false })?.isDirectory() === true) return `'${file}' is a folder.`
-  return undefined
+  return /[/\\]$/.test(file) || isFolder(file) ? `'${file}' is a folder.` : undefined
+}
+
+function isFolder(file: string): boolean {
+  try {
+    return statSync(file, { throwIfNoEntry: false })?.isDirectory() === true
+  } catch {
+    // Opening the file says why it cannot be used.
+    return false
+  }
 }
 
 /** Files as they were when they came into use. */
@@ -165,13 +173,14 @@ export function logWatch(db: SqliteDriver): LogWatch {
   const log = `${pathOf(db)}-wal`
   const bytes = (): number => statSync(log, { throwIfNoEntry: false })?.size ?? 0
   let expected = bytes() || Number.POSITIVE_INFINITY
+  // The size after the number: other processes write pages before they count, and first empty a log that they have moved into the file.
+  const isCut = (): boolean => pagesInLog(db) * (FRAME_HEADER_BYTES + numberOf(db.get(sql`PRAGMA page_size`)?.[0])) > bytes()
   return {
     check() {
-      const size = bytes()
-      if (size >= expected) return
-      // Another process empties the log when it has moved all of it into the file: SQLite knows then that it has no pages.
-      if (pagesInLog(db) * (FRAME_HEADER_BYTES + numberOf(db.get(sql`PRAGMA page_size`)?.[0])) > size) throw cutShort()
-      expected = size
+      if (bytes() >= expected) return
+      // Asked again, because another process may empty the log between the number and the size.
+      if (isCut() && isCut()) throw cutShort()
+      expected = bytes()
     },
     note() {
       expected = bytes()
@@ -183,9 +192,8 @@ export function logWatch(db: SqliteDriver): LogWatch {
 function pagesInLog(db: SqliteDriver): number {
   try {
     return numberOf(db.get(sql`PRAGMA wal_checkpoint(PASSIVE)`)?.[1])
-  } catch {
-    // Pages that are missing cannot be read.
-    throw cutShort()
+  } catch (error) {
+    throw isShortRead(error) ? cutShort() : error
   }
 }
 
