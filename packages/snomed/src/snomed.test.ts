@@ -322,6 +322,9 @@ describe('expressions', () => {
     [`@swelling+@twin`, `@twin`, 'subsumed-by'],
     [`@disorder:@dose=#7`, `@disorder:@dose=#8`, 'not-subsumed'],
     [`@disorder:@dose=#2.50`, `@disorder:@dose=#2.5`, 'equivalent'],
+    [`@disorder:@dose=#9007199254740993`, `@disorder:@dose=#9007199254740992`, 'not-subsumed'],
+    [`@disorder:@dose=#-0.0`, `@disorder:@dose=#0`, 'equivalent'],
+    [`@disorder:@dose=#+7`, `@disorder:@dose=#-7`, 'not-subsumed'],
     [`@disorder:@brand="7"`, `@disorder:@brand="7.0"`, 'not-subsumed'],
   ]
   test.each(cases)('%s and %s: %s', async (a, b, expected) => {

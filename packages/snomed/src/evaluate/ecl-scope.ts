@@ -188,13 +188,19 @@ export function concreteText({ header }: SnomedIndex, { ownValues = [] }: RowRan
   return header.values[number] ?? ownValues[number - header.values.length]
 }
 
-/** True if two concrete values are the same text or the same number, such as `2.5` and `2.50`. */
-export function sameConcrete(a: string, b: string): boolean {
-  return a === b || (NUMBER.test(a) && NUMBER.test(b) && Number(a) === Number(b))
+/** Writes a concrete value in the one form that equal values share: `2.5` for `2.50` and `+2.5`; a text as it is. */
+export function concreteKey(text: string): string {
+  const [, sign, whole, fraction = ''] = NUMBER.exec(text) ?? []
+  if (whole === undefined) return text
+  let [start, end] = [0, fraction.length]
+  while (start < whole.length - 1 && whole[start] === '0') start++
+  while (fraction[end - 1] === '0') end--
+  const plain = whole.slice(start) + (end === 0 ? '' : `.${fraction.slice(0, end)}`)
+  return sign === '-' && plain !== '0' ? `-${plain}` : plain
 }
 
 /** A number among stored concrete values. */
-export const NUMBER: RegExp = /^[-+]?[0-9]+(?:\.[0-9]+)?$/
+export const NUMBER: RegExp = /^([-+]?)([0-9]+)(?:\.([0-9]+))?$/
 
 /** Returns the rows of a concept. */
 export function rowsOf(index: SnomedIndex, concept: number): RowRange {

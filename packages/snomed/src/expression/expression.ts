@@ -1,6 +1,6 @@
 import { CONCRETE } from '../release/section-reader.js'
 import type { SnomedIndex } from '../release/snomed-index.js'
-import { concreteText, type RowRange, rowsOf, sameConcrete } from '../evaluate/ecl-scope.js'
+import { concreteKey, concreteText, type RowRange, rowsOf } from '../evaluate/ecl-scope.js'
 import { EclError, eclReader, parseConcept, type ConceptReference, type EclReader } from '../ecl/index.js'
 import { SCT } from '../sctid.js'
 
@@ -118,9 +118,9 @@ function isGroupWithin(index: SnomedIndex, group: Rows, above: Rows): boolean {
 
 function isRowWithin(index: SnomedIndex, row: Row, above: Row): boolean {
   if (!index.isWithin(row.type, above.type)) return false
-  if (row.concrete !== undefined || above.concrete !== undefined)
-    return row.concrete !== undefined && above.concrete !== undefined && sameConcrete(row.concrete, above.concrete)
-  return index.isWithin(row.value, above.value)
+  if (row.concrete === undefined || above.concrete === undefined)
+    return row.concrete === above.concrete && index.isWithin(row.value, above.value)
+  return concreteKey(row.concrete) === concreteKey(above.concrete)
 }
 
 /** Splits rows into role groups; each relationship outside groups becomes a group of its own. */

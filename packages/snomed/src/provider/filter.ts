@@ -3,7 +3,7 @@ import { readySet } from 'fhir-ops/internal/terminology'
 import { finished, type Work } from 'fhir-ops/internal/work'
 import { bitmapFrom, type Bitmap, type ConceptSet, type Filter } from 'fhir-ops/terminology'
 import { EclError } from '../ecl/index.js'
-import { concreteText, rowsOf, sameConcrete, type RowRange } from '../evaluate/ecl-scope.js'
+import { concreteKey, concreteText, rowsOf, type RowRange } from '../evaluate/ecl-scope.js'
 import { normalForm, parseExpression, type Expression, type NormalForm } from '../expression/expression.js'
 import type { SnomedSystem } from '../open-snomed.js'
 import type { SnomedIndex } from '../release/snomed-index.js'
@@ -88,11 +88,11 @@ function relationSet(scope: FilterScope, { property, op, value }: Filter): Conce
 
 function attributeSet({ system, expressions }: FilterScope, type: number, values: readonly string[]): ConceptSet {
   const { index } = system
-  const wanted = new Set(values)
+  const [wanted, numbers] = [new Set(values), new Set(values.map(concreteKey))]
   const isWanted = (range: RowRange, value: number): boolean => {
     const text = concreteText(index, range, value)
     if (text === undefined) return wanted.has(index.id(value))
-    return text.startsWith('"') ? wanted.has(text.slice(1, -1)) : values.some((one) => sameConcrete(one, text))
+    return text.startsWith('"') ? wanted.has(text.slice(1, -1)) : numbers.has(concreteKey(text))
   }
   const has = (concept: number): boolean => {
     const range = expressions.get(concept)?.form.range ?? rowsOf(index, concept)
