@@ -48,6 +48,7 @@ describe('loadR4', () => {
     ['another file', new TextEncoder().encode('<!doctype html>'), 'r4.bin'],
     ['the answer that there is none', new Response('', { status: 404 }), 'HTTP status 404'],
     ['an address where nothing is', 'http://127.0.0.1:1/r4.bin', 'could not be loaded from http://127.0.0.1:1/r4.bin'],
+    ['a Blob', new Blob(['fhir-ops']), 'loadR4: the source must be the address of r4.bin, a response of fetch, or bytes.'],
     [
       'the options of r4 as source',
       JSON.parse('{"words":true}'),

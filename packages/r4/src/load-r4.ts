@@ -50,12 +50,12 @@ async function bytesOf(source: R4Source): Promise<Uint8Array<ArrayBuffer>> {
 
 const SOURCE: MemberKind = {
   words: 'the address of r4.bin, a response of fetch, or bytes',
-  is: (value) => typeof value === 'string' || (isObject(value) && ('arrayBuffer' in value || 'href' in value)),
+  is: (value) => typeof value === 'string' || (isObject(value) && ('ok' in value || 'href' in value)),
 }
 
 /** Checks a member that is used, because there are several classes named `Response`. */
 function isResponse(source: string | URL | Response): source is Response {
-  return typeof source === 'object' && 'arrayBuffer' in source
+  return typeof source === 'object' && 'ok' in source
 }
 
 async function fetchFile(address: string | URL): Promise<Response> {
