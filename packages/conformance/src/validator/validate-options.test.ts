@@ -333,6 +333,13 @@ describe('profiles for entries of Bundles', () => {
     },
   )
 
+  test('more than 100 rules, each of which is compared with each entry, are refused', async () => {
+    const rules = (length: number): readonly (readonly [string, string])[] =>
+      Array.from({ length }, (_, at) => [`Patient:${at + 10}`, 'named'])
+    expect(await found(OF_THREE, ...rules(100))).toHaveLength(100)
+    await expect(found(OF_THREE, ...rules(101))).rejects.toMatchObject({ code: 'too-costly', expression: ['bundle'] })
+  })
+
   test('a profile that is not known is refused, even if it is for no entry', async () => {
     await expect(found(OF_THREE, ['Patient:7', 'nothing'])).rejects.toThrow('nothing')
     await expect(found({ resourceType: 'Patient', id: '2' }, ['Patient:7', 'nothing'])).rejects.toThrow('nothing')

@@ -37,7 +37,7 @@ export interface ValidateInput extends ValidationPolicy, ExplainOption {
   readonly resource: string | object
   /** Canonicals of profiles that the resource must conform to, in addition to those that it names itself. */
   readonly profiles?: readonly string[] | undefined
-  /** Profiles that the resources of entries must conform to, in every Bundle of the resource. Other resources are not concerned. */
+  /** Profiles that the resources of entries must conform to, in every Bundle of the resource, by at most 100 rules. Other resources are not concerned. */
   readonly bundle?: readonly BundleRule[] | undefined
   /** Report line and column of each finding; requires a text, or a source that was read with `positions`. Default false. */
   readonly places?: boolean | undefined
@@ -83,7 +83,7 @@ export interface ValidateResult extends Explained {
  *
  * @returns The findings; with `explain: true` also which profiles and value sets the resource was checked against.
  * @throws {OperationError} `profile-not-found` for a profile of the input that cannot be found; `parameter-value` for a rule of `bundle` that selects
- *   no kind of entry; `definition-required` when the context has no
+ *   no kind of entry, `too-costly` for more than 100; `definition-required` when the context has no
  *   types; `parameter-required` when no resource is given; `aborted` and `computation-timeout`, however short the work.
  * @see https://hl7.org/fhir/R4/resource-operation-validate.html
  */

@@ -18,15 +18,22 @@ export const BUNDLE_RULE_UNUSED: FindingDefinition = defineFinding(
 /** A position, a type, or a type and a position, separated by a colon. */
 const RULE = /^(?:([A-Za-z]+)(?::(0|[1-9]\d{0,8}))?|(0|[1-9]\d{0,8}))$/
 
+/** Each entry is compared with each rule. */
+const MOST_RULES = 100
+
 /**
  * Reads the rules that select entries of Bundles.
  *
- * @throws {OperationError} `parameter-value` for a rule that is neither a position nor a type of resources, nor both.
+ * @throws {OperationError} `parameter-value` for a rule that is neither a position nor a type of resources, nor both; `too-costly` for more than 100.
  */
 export function entryProfilesOf(
   model: TypeModel | undefined,
   rules: readonly { readonly rule: string; readonly profile: string }[],
 ): readonly EntryProfile[] {
+  if (rules.length > MOST_RULES)
+    throw new OperationError('too-costly', `There are ${rules.length} rules for entries of Bundles; at most ${MOST_RULES} are allowed.`, {
+      expression: ['bundle'],
+    })
   return rules.map(({ rule, profile }) => {
     const match = RULE.exec(rule)
     const [, type, indexOfType, indexOfAll] = match ?? []
