@@ -260,6 +260,7 @@ describe('normal forms', () => {
     ['@organDisorder:{@site=@lobe,@dose=#7.5}', '===@organDisorder:{@site=@lobe,@dose=#7.5}'],
     ['@organDisorder:{@dose=#7.5}', '===@organDisorder:{@dose=#7.5},{@site=@organ}'],
     ['@swelling+@twin', '===@swelling+@twin:{@site=@organ,@form=@lump},{@site=@limb}'],
+    ['@twin+@twin', '===@twin:{@site=@organ},{@site=@limb}'],
   ])('%s without terms: %s', async (code, expected) => {
     expect((await formsOf(code))['normalFormTerse']).toBe(ids(expected))
   })

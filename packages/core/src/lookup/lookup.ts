@@ -184,7 +184,7 @@ async function conceptProperties(pace: Pace, { provider, concept, asked }: Prope
     { code: 'inactive', value: ['valueBoolean', provider.status(concept).inactive] },
     ...(wants('parent') ? hierarchy.parents(concept).map((other) => relative(provider, 'parent', other)) : []),
     ...(wants('child') ? await childProperties(pace, provider, hierarchy.children(concept)) : []),
-    ...statedProperties(provider, concept).filter(({ code }) => !MADE.has(code) && wants(code)),
+    ...statedProperties(provider, concept, (code) => !MADE.has(code) && wants(code)),
   ]
 }
 
@@ -203,12 +203,14 @@ function relative(provider: CodeSystemProvider, code: string, other: number): Lo
   return { code, value: ['valueCode', provider.code(other)], ...described('description', displayOf(provider, other)) }
 }
 
-function statedProperties(provider: CodeSystemProvider, concept: number): readonly LookupProperty[] {
+/** Values of others are not read: a code system may make them only then. */
+function statedProperties(provider: CodeSystemProvider, concept: number, wants: (code: string) => boolean): readonly LookupProperty[] {
   return provider
     .sources(concept)
     .flatMap((source) => objectsAt(source.concept, 'property'))
     .flatMap((property) => {
-      const [code, value] = [stringAt(property, 'code'), propertyValue(property)]
+      const code = stringAt(property, 'code')
+      const value = code !== undefined && wants(code) ? propertyValue(property) : undefined
       return code === undefined || value === undefined ? [] : [{ code, value, ...displays(provider, code, value) }]
     })
 }

@@ -37,7 +37,8 @@ export interface Row {
 }
 
 /** Returns the normal form of an expression: relationships of the foci are added, and each role group remains a separate group. */
-export function normalForm(index: SnomedIndex, { foci, ungrouped, groups }: Expression): NormalForm {
+export function normalForm(index: SnomedIndex, { foci: stated, ungrouped, groups }: Expression): NormalForm {
+  const foci = [...new Set(stated)]
   const ownValues: string[] = []
   const rows: Row[] = ungrouped.map((attribute) => rowOf({ index, ownValues }, attribute, 0))
   let last = 0
@@ -132,23 +133,31 @@ function groupsOf(rows: Rows): readonly Rows[] {
 /** Returns the id of a concept for an expression, and its term if terms are wanted. */
 export type ConceptNames = (concept: number) => { readonly id: string; readonly term?: string }
 
+/** A normal form as it is written: an expression after `===`, or after `<<<` if it does not tell everything. */
+export interface WrittenForm {
+  readonly status: '===' | '<<<'
+  readonly expression: Expression
+}
+
 /**
- * Writes the necessary normal form of a concept: `===`, its parents and relationships if it is fully defined. A primitive concept is its own focus after
+ * Returns the necessary normal form of a concept: `===`, its parents and relationships if it is fully defined. A primitive concept is its own focus after
  * `<<<`, since its parents and relationships would not tell it from its siblings.
  */
-export function renderNormalForm(index: SnomedIndex, concept: number, nameOf: ConceptNames): string {
-  const [status, foci] = index.isDefined(concept) ? ['===', [...index.parents(concept)]] : ['<<<', [concept]]
-  return `${status}${renderForm(foci, groupsOf(rowsIn(index, rowsOf(index, concept))), nameOf)}`
+export function conceptForm(index: SnomedIndex, concept: number): WrittenForm {
+  const groups = groupsOf(rowsIn(index, rowsOf(index, concept)))
+  return index.isDefined(concept)
+    ? { status: '===', expression: expressionOf([...index.parents(concept)], groups) }
+    : { status: '<<<', expression: expressionOf([concept], groups) }
 }
 
-/** Writes the normal form of an expression, without role groups that another one of it implies. */
-export function renderExpressionForm(index: SnomedIndex, { foci, range }: NormalForm, nameOf: ConceptNames): string {
-  return `===${renderForm(foci, withoutImplied(index, groupsOf(rowsIn(index, range))), nameOf)}`
+/** Returns the normal form of an expression, without role groups that another one of it implies. */
+export function expressionForm(index: SnomedIndex, { foci, range }: NormalForm): WrittenForm {
+  return { status: '===', expression: expressionOf(foci, withoutImplied(index, groupsOf(rowsIn(index, range)))) }
 }
 
-function renderForm(foci: readonly number[], groups: readonly Rows[], nameOf: ConceptNames): string {
+function expressionOf(foci: readonly number[], groups: readonly Rows[]): Expression {
   const ungrouped = groups.filter(isAlone).flatMap(attributesOf)
-  return renderExpression({ foci, ungrouped, groups: groups.filter((group) => !isAlone(group)).map(attributesOf) }, nameOf)
+  return { foci, ungrouped, groups: groups.filter((group) => !isAlone(group)).map(attributesOf) }
 }
 
 function attributesOf(rows: Rows): readonly ExpressionAttribute[] {

@@ -3,7 +3,7 @@ import { once } from 'fhir-ops/internal/terminology'
 import { rowsOf, type RowRange } from '../evaluate/ecl-scope.js'
 import type { SnomedIndex } from '../release/snomed-index.js'
 import { definitionOf, displayTerm, type DisplayDialect } from './texts.js'
-import { renderNormalForm, rowsIn, type ConceptNames, type Row } from '../expression/expression.js'
+import { conceptForm, renderExpression, rowsIn, type ConceptNames, type Row, type WrittenForm } from '../expression/expression.js'
 
 /** Returns a concept in the form of `CodeSystem.concept`. Members are read when they are accessed; the display is read only once. */
 export function conceptElement(index: SnomedIndex, concept: number, dialect: DisplayDialect): JsonObject {
@@ -20,26 +20,31 @@ export function conceptElement(index: SnomedIndex, concept: number, dialect: Dis
     },
     get property() {
       const isDefined = { code: 'sufficientlyDefined', valueBoolean: index.isDefined(concept) }
-      const forms = index.isActive(concept) ? normalForms(index, dialect, (names) => renderNormalForm(index, concept, names)) : []
+      const forms = index.isActive(concept) ? normalForms(index, dialect, () => conceptForm(index, concept)) : []
       return [...propertiesOf(index, concept, rowsOf(index, concept)), isDefined, ...forms]
     },
   }
 }
 
-/** Returns the properties of a normal form, with terms and without. Each is written when it is read. */
-export function normalForms(index: SnomedIndex, dialect: DisplayDialect, render: (names: ConceptNames) => string): readonly JsonObject[] {
+/** Returns the properties of a normal form, with terms and without. Each is written when it is read first. */
+export function normalForms(index: SnomedIndex, dialect: DisplayDialect, make: () => WrittenForm): readonly JsonObject[] {
+  const form = once(make)
+  const written = (names: ConceptNames): string => renderExpression(form().expression, names)
+  const long = once(
+    () => `${form().status} ${written((concept) => ({ id: index.id(concept), term: displayTerm(index, concept, dialect) }))}`,
+  )
+  const terse = once(() => `${form().status}${written((concept) => ({ id: index.id(concept) }))}`)
   return [
     {
       code: 'normalForm',
       get valueString() {
-        const form = render((concept) => ({ id: index.id(concept), term: displayTerm(index, concept, dialect) }))
-        return `${form.slice(0, 3)} ${form.slice(3)}`
+        return long()
       },
     },
     {
       code: 'normalFormTerse',
       get valueString() {
-        return render((concept) => ({ id: index.id(concept) }))
+        return terse()
       },
     },
   ]

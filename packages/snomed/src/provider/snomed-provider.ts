@@ -4,7 +4,7 @@ import { type CodeSystemProvider, type Filter, and, bitmapFrom, or, type Bitmap 
 import type { CodeGrammar, SystemHeader, Hierarchy, ConceptIndex } from 'fhir-ops/internal/code-system'
 import {
   renderExpression,
-  renderExpressionForm,
+  expressionForm,
   normalFormOf,
   type NormalForm,
   isBelowConcept,
@@ -94,7 +94,7 @@ function expressionElement({ index }: SnomedSystem, { code, expression, form }: 
       return renderExpression(expression, (concept) => ({ id: index.id(concept), term: displayTerm(index, concept, dialect) }))
     },
     get property() {
-      const forms = normalForms(index, dialect, (names) => renderExpressionForm(index, form, names))
+      const forms = normalForms(index, dialect, () => expressionForm(index, form))
       return [...propertiesOf(index, expression.foci[0] ?? 0, form.range), ...forms]
     },
   }

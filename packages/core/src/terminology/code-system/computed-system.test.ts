@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { ComputedSystem } from '../../code-system/index.js'
 import { createContext, type OperationContext } from '../../context/index.js'
 import { expand } from '../../expand/index.js'
+import type { JsonObject } from '../../json/index.js'
 import { lookup } from '../../lookup/index.js'
 import { memoryStorage } from '../../memory/index.js'
 import { validateCode } from '../../validate-code/index.js'
@@ -55,6 +56,25 @@ describe('a code system that makes its codes', () => {
     const found = await lookup(ctx, { system: EVEN, code: '10', properties: ['*'] })
     expect(found).toMatchObject({ name: 'Even', version: '1', display: 'number 10' })
     expect(found.properties).toContainEqual({ code: 'digits', value: ['valueInteger', 2] })
+  })
+
+  it('makes the value of a property only if a lookup asks for it', async () => {
+    const made: string[] = []
+    const find = (code: string): JsonObject => {
+      const digits = {
+        code: 'digits',
+        get valueInteger() {
+          made.push(code)
+          return code.length
+        },
+      }
+      return { code, property: [digits] }
+    }
+    const own = contextWith({ ...even, find }, [])
+    await lookup(own, { system: EVEN, code: '10' })
+    expect(made).toEqual([])
+    const { properties } = await lookup(own, { system: EVEN, code: '10', properties: ['digits'] })
+    expect(properties).toContainEqual({ code: 'digits', value: ['valueInteger', 2] })
   })
 
   it.each(['7', 'toString', '__proto__', ''])('does not know the code %j', async (code) => {
