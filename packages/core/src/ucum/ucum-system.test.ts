@@ -45,6 +45,9 @@ describe('units of measure', () => {
     ['k[IU]', '(kilointernational unit - arbitrary)', undefined],
     ['[IU]/mL', '(international unit - arbitrary) / (milliliter)', undefined],
     ['[NTU]', '(Nephelometric Turbidity Unit)', '1'],
+    ['([NTU])', '((Nephelometric Turbidity Unit))', '1'],
+    ['m/({a})', '(meter) / (1)', 'm'],
+    ['(10)', '(10)', '1'],
     ['[FNU]/mL', '(Formazin Nephelometric Unit) / (milliliter)', 'm-3'],
     ['10*3.Cel', '(the number ten for arbitrary powers ^ 3) * (degree Celsius)', 'K'],
   ])('%s is %s, in base units %s', async (code, name, canonical) => {

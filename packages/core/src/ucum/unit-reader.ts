@@ -28,7 +28,7 @@ export function unitReader(library: UcumLibrary): UnitReader {
   const isUnit = (code: string): boolean => {
     if (/^[1-9][0-9]*$/.test(code) || LACKING.has(code)) return true
     const { status, ucumCode, unit } = library.validateUnitString(code)
-    return status === 'valid' && ucumCode === code && typeof unit?.code === 'string'
+    return status === 'valid' && ucumCode === code && ['string', 'number'].includes(typeof unit?.code)
   }
   const nameIn = (symbol: string): string => {
     const lacking = LACKING.get(symbol)
