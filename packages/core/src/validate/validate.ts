@@ -133,7 +133,7 @@ function resolvedInput(ctx: OperationContext, input: ValidateInput, source: Json
   const { checks = 'all', profiles = [], bundle = [] } = input
   const rules = settingsOf(ctx.validation?.rules, input.rules)
   return {
-    profiles: checks === 'all' ? profiles : [],
+    profiles: checks === 'all' ? [...new Set(profiles)] : [],
     entryProfiles: checks === 'all' && bundle.length > 0 ? entryProfilesOf(ctx.types, bundle) : NO_ENTRY_PROFILES,
     places: input.places === true && source.text !== '' ? positionsIn(source) : undefined,
     policy: policyOf(input, ctx.validation ?? {}),

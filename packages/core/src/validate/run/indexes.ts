@@ -22,8 +22,8 @@ export interface Indexes {
   readonly narratives: Map<string, Narrative>
   /** Indexes of the ElementDefinitions of definitions. */
   readonly elements: Map<object, ElementIndex>
-  /** The resources of entries that profiles of the request are for, by the value of their Bundle. */
-  readonly entryProfiles: Map<object, ReadonlyMap<unknown, readonly EntryProfile[]>>
+  /** The profiles of the request for the resources of entries, by the value of the Bundle and the position of the entry. */
+  readonly entryProfiles: Map<object, ReadonlyMap<number, readonly EntryProfile[]>>
   /** What profiles mark as `mustSupport`. */
   readonly support: SupportIndex
 }
@@ -112,12 +112,10 @@ export function emptyIndexes(): Indexes {
 
 /** A profile that the resources of some entries of Bundles must conform to. */
 export interface EntryProfile {
-  /** As the caller wrote it, for messages. */
+  /** A type, a position from 0, or both with a colon between them, the position among resources of that type. */
   readonly rule: string
-  /** The type of the resource; absent for any. */
-  readonly type: string | undefined
-  /** The position, from 0, among all entries or, with a type, among those with a resource of this type; absent for all of the type. */
-  readonly index: number | undefined
+  /** Whether the rule selects one entry by its position. */
+  readonly isOne: boolean
   readonly canonical: string
 }
 

@@ -18,7 +18,7 @@ export const BUNDLE_RULE_UNUSED: FindingDefinition = defineFinding(
 /** A position, a type, or a type and a position, separated by a colon. */
 const RULE = /^(?:([A-Za-z]+)(?::(0|[1-9]\d{0,8}))?|(0|[1-9]\d{0,8}))$/
 
-/** Each entry is compared with each rule. */
+/** An entry may be checked against as many profiles. */
 const MOST_RULES = 100
 
 /**
@@ -37,7 +37,6 @@ export function entryProfilesOf(
   return rules.map(({ rule, profile }) => {
     const match = RULE.exec(rule)
     const [, type, indexOfType, indexOfAll] = match ?? []
-    const index = indexOfType ?? indexOfAll
     if (match === null)
       throw wrong(
         `The rule ${quoted(rule)} selects no entry of a Bundle: give a type (Patient), a position from 0 (2), or both (Patient:0).`,
@@ -54,7 +53,7 @@ export function entryProfilesOf(
       )
     }
     if (profile.trim() === '') throw wrong(`The rule ${quoted(rule)} has no profile.`)
-    return { rule, type, index: index === undefined ? undefined : Number(index), canonical: profile }
+    return { rule, isOne: (indexOfType ?? indexOfAll) !== undefined, canonical: profile }
   })
 }
 
@@ -63,20 +62,21 @@ function wrong(message: string): OperationError {
 }
 
 /** The profiles of the request for a resource; none unless it is that of an entry. */
-export function entryProfilesFor(run: Run, { value, slot, parent }: FhirNode): readonly EntryProfile[] {
-  const bundle = slot?.name === 'resource' && parent?.type.name === 'Bundle.entry' ? parent.parent?.value : undefined
-  if (!isObject(bundle)) return NONE
+export function entryProfilesFor(run: Run, { slot, parent: entry }: FhirNode): readonly EntryProfile[] {
+  const bundle = slot?.name === 'resource' && entry?.type.name === 'Bundle.entry' ? entry.parent?.value : undefined
+  if (entry === undefined || !isObject(bundle)) return NONE
   const known = run.indexes.entryProfiles.get(bundle)
   const selected = known ?? selectedIn(run, bundle['entry'])
   if (known === undefined) run.indexes.entryProfiles.set(bundle, selected)
-  return selected.get(value) ?? NONE
+  return selected.get(entry.index) ?? NONE
 }
 
 const NONE: readonly EntryProfile[] = []
 
-/** The profiles for the resource of each entry. A Bundle may have thousands of entries, so they are counted once. */
-function selectedIn({ entryProfiles }: Run, entries: unknown): ReadonlyMap<unknown, readonly EntryProfile[]> {
-  const selected = new Map<unknown, readonly EntryProfile[]>()
+/** The profiles for the resource of each entry, by its position. A Bundle may have thousands, so they are counted once. */
+function selectedIn({ entryProfiles }: Run, entries: unknown): ReadonlyMap<number, readonly EntryProfile[]> {
+  const selected = new Map<number, readonly EntryProfile[]>()
+  const byRule = Map.groupBy(entryProfiles, ({ rule }) => rule)
   const counts = new Map<string, number>()
   for (const [position, entry] of (Array.isArray(entries) ? entries : []).entries()) {
     const resource: unknown = isObject(entry) ? entry['resource'] : undefined
@@ -84,10 +84,8 @@ function selectedIn({ entryProfiles }: Run, entries: unknown): ReadonlyMap<unkno
     const type = stringAt(resource, 'resourceType') ?? ''
     const rank = counts.get(type) ?? 0
     counts.set(type, rank + 1)
-    const own = entryProfiles.filter((one) =>
-      one.type === undefined ? one.index === position : one.type === type && (one.index ?? rank) === rank,
-    )
-    if (own.length > 0) selected.set(resource, own)
+    const own = [type, `${type}:${rank}`, String(position)].flatMap((rule) => byRule.get(rule) ?? [])
+    if (own.length > 0) selected.set(position, own)
   }
   return selected
 }
@@ -100,6 +98,6 @@ export function reportUnusedEntryProfiles(run: Run): void {
     if (!used.has(one))
       run.findings.report(BUNDLE_RULE_UNUSED, run.root, {
         text: `No entry is selected by the rule ${quoted(one.rule)}, so nothing was checked against the profile ${quoted(one.canonical)} for it.`,
-        ...(one.index === undefined && { severity: 'information' }),
+        ...(!one.isOne && { severity: 'information' }),
       })
 }

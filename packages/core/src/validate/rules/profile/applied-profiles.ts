@@ -131,9 +131,7 @@ export function requestedRules(run: Run, canonicals: readonly string[]): readonl
   return meant.flatMap((profile) => fittingProfiles(run, run.root, profile)).flatMap((profile) => rootsOf(run, profile))
 }
 
-/**
- * The profiles that the request names for the resource of an entry.
- */
+/** The profiles that the request names for the resource of an entry. */
 export function profilesOfEntry(run: Run, node: FhirNode): readonly Profile[] {
   return entryProfilesFor(run, node).flatMap(({ canonical }) => {
     const profile = run.definitions.profile(canonical)

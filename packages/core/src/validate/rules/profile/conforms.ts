@@ -35,9 +35,9 @@ function firstError(run: Run, node: FhirNode, { rules, key }: Trial): Finding | 
   if (trials.has(name)) return trials.get(name)
   trials.set(name, undefined)
   const sink = createSink(1, { hidesForm: true })
-  const policy = { ...run.policy, bestPractice: 'off' as const, mustSupport: 'off' as const }
+  const policy = { ...run.policy, bestPractice: 'off' as const, mustSupport: 'off' as const, resourceId: 'optional' as const }
   const scheduler = { ...run.scheduler, later: doNow, atEnd: doNow }
-  run.visit({ ...run, findings: sink, policy, scheduler, seen: nothingSeen() }, node, rules)
+  run.visit({ ...run, findings: sink, policy, entryProfiles: [], scheduler, seen: nothingSeen() }, node, rules)
   const error = sink.errors === 0 ? undefined : sink.findings().find(isError)
   trials.set(name, error)
   return error
