@@ -172,3 +172,24 @@ describe('puttingChecked', () => {
     expect({ ...after, entries: indexed[1] }).toEqual({ ...before, entries: indexed[0] })
   })
 })
+
+it.each([
+  ['Basic.x', { x: Number.NaN }],
+  ['Basic.x[1].y', { x: [{ y: 1 }, { y: -Infinity }] }],
+  ['Basic.x[0]', { x: [undefined] }],
+  ['Basic.x[0]', { x: [() => 1] }],
+  ['Basic.x', { x: new Date('never') }],
+  ['Basic.x', { x: new Map([['a', 1]]) }],
+  ['Basic.x', { x: new Set([1]) }],
+])('a value that JSON would replace is refused with its place: %s', (place, members) => {
+  const message = `The value of '${place}' cannot be written as JSON.`
+  const refusal = expect.objectContaining({ code: 'resource-invalid', message })
+  expect(() => writableText('Basic', 'a', { resourceType: 'Basic', ...members })).toThrow(refusal)
+})
+
+it('null, empty objects, absent members and dates are written as JSON has them', () => {
+  const source = { resourceType: 'Basic', x: [null, 'null'], y: {}, z: undefined, at: new Date(0) }
+  expect(writableText('Basic', 'a', source)).toBe(
+    '{"resourceType":"Basic","id":"a","meta":{},"x":[null,"null"],"y":{},"at":"1970-01-01T00:00:00.000Z"}',
+  )
+})

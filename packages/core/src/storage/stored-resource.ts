@@ -289,12 +289,36 @@ export function* writableResource(type: string, id: string, source: string | obj
 
 function jsonOf(source: object): string {
   checkGiven('source', source)
+  let json: string
+  let lost: string | undefined
   try {
     // Of a function this is undefined, which is not JSON either.
-    return String(JSON.stringify(source))
+    json = String(JSON.stringify(source))
+    // Usual resources contain neither.
+    if (json.includes('null') || json.includes('{}')) lost = placeOfLost(source, String(Reflect.get(source, 'resourceType')))
   } catch (cause) {
     throw new OperationError('resource-invalid', 'The resource cannot be written as JSON: it contains a BigInt, or itself.', { cause })
   }
+  if (lost !== undefined) throw new OperationError('resource-invalid', `The value of ${quoted(lost)} cannot be written as JSON.`)
+  return json
+}
+
+/** Finds a value that `JSON.stringify` would replace by `null` or `{}`. */
+function placeOfLost(value: unknown, place: string): string | undefined {
+  if (isLost(value)) return place
+  if (typeof value !== 'object' || value === null || 'toJSON' in value) return undefined
+  const isList = Array.isArray(value)
+  for (const [name, member] of isList ? value.entries() : Object.entries(value)) {
+    const lost = member === undefined && !isList ? undefined : placeOfLost(member, isList ? `${place}[${name}]` : `${place}.${name}`)
+    if (lost !== undefined) return lost
+  }
+  return undefined
+}
+
+function isLost(value: unknown): boolean {
+  if (typeof value === 'number') return !Number.isFinite(value)
+  if (value instanceof Date) return Number.isNaN(value.getTime())
+  return ['undefined', 'function', 'symbol'].includes(typeof value) || value instanceof Map || value instanceof Set
 }
 
 const LAID_OUT: ReadonlySet<string> = new Set(['resourceType', 'id', 'meta'])
