@@ -92,6 +92,8 @@ function rule(text: string, before: PolicyOptions['rule']): NonNullable<PolicyOp
   const [kind, severity] = pairIn(text, 'invariant=off')
   const known = SEVERITIES.find((one) => one === severity)
   if (known === undefined) throw new InvalidArgumentError(`The severity must be one of ${SEVERITIES.join(', ')}.`)
+  const other = before?.find(([name]) => name === kind)?.[1] ?? known
+  if (other !== known) throw new InvalidArgumentError(`There are both ${other} and ${known} for ${kind}.`)
   return [...(before ?? []), [kind, known]]
 }
 

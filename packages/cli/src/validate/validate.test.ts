@@ -306,6 +306,7 @@ describe('what is asked of each resource', () => {
     [['--bundle', 'Patient:0'], 'It must be like Patient:0='],
     [['--bundle', `Patiend:0=${GROUP}`], "Did you mean 'Patient'"],
     [['--rule', 'invarient=off'], "Did you mean 'invariant'"],
+    [['--rule', 'invariant=off', '--rule', 'invariant=error'], 'There are both off and error for invariant.'],
     [['--rule', 'invariant=loud'], 'The severity must be one of off, information, warning, error.'],
     [['--refuse', 'everything'], 'markup, markdown, examples, experimental'],
     [['--resource-id', 'maybe'], 'optional, required, prohibited'],

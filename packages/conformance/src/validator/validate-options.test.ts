@@ -569,6 +569,16 @@ describe('options in a request', () => {
     await expect(issuesOf([[name, value]], '{"resourceType":"Patient"}')).rejects.toThrow(name)
   })
 
+  test('severities for a kind that contradict each other are refused', async () => {
+    const asked = (...severities: readonly string[]): Promise<unknown> =>
+      issuesOf(
+        severities.map((severity) => ['rule', `unknown-property=${severity}`] as const),
+        '{"resourceType":"Patient","foo":1}',
+      )
+    await expect(asked('off', 'error')).rejects.toThrow("Parameter rule has both off and error for 'unknown-property'.")
+    await expect(asked('off', 'off')).resolves.toBeDefined()
+  })
+
   test.each<readonly [header: string, parameters: readonly (readonly [string, string])[]]>([
     ['{"best-practice":"Warning"}', [['bestPractice', 'warning']]],
     [
@@ -635,7 +645,7 @@ describe('options in a request', () => {
     ['{"extension":"any"}', [['rule', 'extension-unknown=off']]],
     ['{"noInvariants":true,"no-invariants":true}', [['rule', 'invariant=off']]],
     ['{"htmlInMarkdown":"ignore"}', [['rule', 'markdown-html=off']]],
-    ['{"html-in-markdown":"error"}', [['refuse', 'markdown']]],
+    ['{"html-in-markdown":"ERROR"}', [['refuse', 'markdown']]],
     ['{"unknown-codesystems-cause-errors":true}', [['rule', 'code-system-unknown=error']]],
     ['{"no_unicode_bidi_control_chars":true}', [['rule', 'string-control=error']]],
     ['{"no-extensible-binding-warnings":true}', [['extensibleBindingWarnings', 'false']]],
@@ -666,6 +676,7 @@ describe('options in a request', () => {
     ['{"resourceIdRule":"must"}', 'resourceIdRule'],
     ['{"bundle":"Patient:0"}', 'bundle'],
     ['{"bundle":[{"rule":"Patient:0"}]}', 'bundle'],
+    ['{"bundle":[{"rule":"Patient=a","profile":"http://a.test/p"}]}', 'like Patient:0'],
     ['{"jurisdiction":"us"}', 'jurisdiction'],
     ['{"check-ips-codes":true}', 'check-ips-codes'],
     ['{"bundleValidationRule":"Patient:0"}', 'supported are best-practice, level,'],

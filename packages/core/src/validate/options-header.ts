@@ -35,11 +35,6 @@ const EXTENSIONS: ReadOption = (value, name) =>
   textsIn(value, name).map((domain) => (domain === 'any' ? ['rule', 'extension-unknown=off'] : ['extensionDomain', domain]))
 const MUST_SUPPORT = flag((isOn) => [['mustSupport', isOn ? 'unmarked' : 'off']])
 const EXAMPLES = when(false, ['refuse', 'examples'])
-const HTML_IN_MARKDOWN: ReadonlyMap<unknown, readonly Pair[]> = new Map([
-  ['ignore', [['rule', 'markdown-html=off']]],
-  ['warning', []],
-  ['error', [['refuse', 'markdown']]],
-])
 
 /** The options that the validator's tests, its HTTP service and its command line have, with what they mean here; some have several names. */
 const OPTIONS: ReadonlyMap<string, { readonly name: string; readonly read: ReadOption }> = new Map(
@@ -65,7 +60,7 @@ const OPTIONS: ReadonlyMap<string, { readonly name: string; readonly read: ReadO
     'display-issues-are-warnings': flag((isOn) => [['wrongDisplays', isOn ? 'warning' : 'error']]),
     'security-checks': when(true, ['refuse', 'markup']),
     noHtmlInMarkdown: when(true, ['refuse', 'markdown']),
-    'html-in-markdown': htmlInMarkdown,
+    'html-in-markdown': choices({ ignore: [['rule', 'markdown-html=off']], warning: [], error: [['refuse', 'markdown']] }),
     examples: EXAMPLES,
     'allow-example-urls': EXAMPLES,
     'no-experimental-content': when(true, ['refuse', 'experimental']),
@@ -94,17 +89,12 @@ const PASSED_OVER: ReadonlySet<string> = new Set(
   ),
 )
 
-function htmlInMarkdown(value: unknown, name: string): readonly Pair[] {
-  const pairs = HTML_IN_MARKDOWN.get(value)
-  if (pairs === undefined) throw wrong(name, value, `one of ${[...HTML_IN_MARKDOWN.keys()].join(', ')}`)
-  return pairs
-}
-
 /** Rules for entries of Bundles: an object with `rule` and `profile`, or a list of such. */
 function bundleRules(value: unknown, name: string): readonly Pair[] {
   return [value].flat().map((one) => {
     const [rule, profile] = [stringAt(isObject(one) ? one : undefined, 'rule'), stringAt(isObject(one) ? one : undefined, 'profile')]
-    if (rule === undefined || profile === undefined) throw wrong(name, value, 'a list of {"rule", "profile"}')
+    if (rule === undefined || profile === undefined || rule.includes('='))
+      throw wrong(name, value, 'a list of {"rule", "profile"}, like Patient:0')
     return ['bundle', `${rule}=${profile}`] as const
   })
 }
@@ -130,11 +120,16 @@ function flag(read: (isOn: boolean) => readonly Pair[]): ReadOption {
 
 /** @param values Maps the option's values, in lower case, to the parameter's values. */
 function choice(parameter: string, values: Readonly<Record<string, string>>): ReadOption {
+  return choices(Object.fromEntries(Object.entries(values).map(([value, own]) => [value, [[parameter, own]]])))
+}
+
+/** @param values Maps the option's values, in lower case, to the parameters that they set. */
+function choices(values: Readonly<Record<string, readonly Pair[]>>): ReadOption {
   const known = new Map(Object.entries(values))
   return (value, name) => {
     const found = typeof value === 'string' ? known.get(value.toLowerCase()) : undefined
     if (found === undefined) throw wrong(name, value, `one of ${[...known.keys()].join(', ')}`)
-    return [[parameter, found]]
+    return found
   }
 }
 

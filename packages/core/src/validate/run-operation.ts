@@ -187,12 +187,18 @@ function readPolicy(reader: ParameterReader): ValidateRequest['policy'] {
 /** Kinds of findings with the severity that the caller wants for them, as `invariant=off`. */
 function rulesOf(texts: readonly string[]): Pick<ValidationPolicy, 'rules'> {
   if (texts.length === 0) return {}
-  const pairs = texts.map((text) => pairIn(text, 'rule', 'invariant=off'))
-  return {
-    rules: Object.fromEntries(
-      pairs.map(([kind, severity]) => [kind, choiceOf<RuleSeverity>(['off', ...LEVELS], 'rule', severity) ?? 'off']),
-    ),
+  const rules = new Map<string, RuleSeverity>()
+  for (const text of texts) {
+    const [kind, word] = pairIn(text, 'rule', 'invariant=off')
+    const severity = choiceOf<RuleSeverity>(['off', ...LEVELS], 'rule', word) ?? 'off'
+    const other = rules.get(kind) ?? severity
+    if (other !== severity)
+      throw new OperationError('parameter-value', `Parameter rule has both ${other} and ${severity} for ${quoted(kind)}.`, {
+        expression: ['rule'],
+      })
+    rules.set(kind, severity)
   }
+  return { rules: Object.fromEntries(rules) }
 }
 
 /** Splits a text at its first equals sign. */
