@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
@@ -46,11 +47,50 @@ test.each<[args: readonly string[], name: string]>([
   [['execute', 'none', '--input'], 'wide.json'],
 ])('%j names the encoding of %s', async (args, name) => {
   const said: string[] = []
-  const io = { out: () => {}, err: (line: string) => void said.push(line), stdin: async () => '' }
+  const io = { out: (line: string) => void said.push(line), err: (line: string) => void said.push(line), stdin: async () => '' }
   const wanted = name.startsWith(OTHER)
     ? `${file(name)} is not UTF-8: line 2 has a byte of another encoding.`
     : 'is in UTF-16; UTF-8 is expected.'
   expect([await run([...args, file(name)], io), said.join('\n')]).toEqual([1, expect.stringContaining(wanted)])
+})
+
+test.each(['text', 'json', 'junit', 'html', 'sarif', 'github'])(
+  'a file in another encoding is a finding of it in the report as %s, and others are validated',
+  async (format) => {
+    const out: string[] = []
+    const io = { out: (line: string) => void out.push(line), err: () => {}, stdin: async () => '' }
+    await writeFile(file('z.ndjson'), Buffer.concat([Buffer.from('{"resourceType":"Patient","foo":1}\n'), Buffer.from(MULLER, 'latin1')]))
+    const names = [`${OTHER}.json`, 'z.ndjson', 'later.json'].map(file)
+    await writeFile(file('later.json'), '{"resourceType":"Patient","bar":1}')
+    expect(await run(['validate', '--format', format, ...names], io)).toBe(1)
+    const report = out.join('\n')
+    for (const said of [`${OTHER}.json is not UTF-8: line 2`, 'z.ndjson is not UTF-8: line 3', 'bar']) expect(report).toContain(said)
+    if (format === 'sarif') expect(() => void JSON.parse(report)).not.toThrow()
+  },
+)
+
+test('a file that cannot be read to its end is not fixed, and others are', async () => {
+  const fixable = '{"resourceType":"Patient","birthDate":"2020-01-01","active":"true"}\n'
+  const io = { out: () => {}, err: () => {}, stdin: async () => '' }
+  const [damaged, whole] = [file('damaged.ndjson'), file('whole.ndjson')]
+  const before = Buffer.concat([Buffer.from(fixable), Buffer.from(MULLER, 'latin1')])
+  await writeFile(damaged, before)
+  await writeFile(whole, fixable)
+  await run(['validate', '--fix', damaged, whole], io)
+  expect((await readFile(damaged)).equals(before)).toBe(true)
+  expect(await readFile(whole, 'utf8')).toContain('"active":true')
+})
+
+test('the XML in a folder is counted', async () => {
+  const err: string[] = []
+  const io = { out: () => {}, err: (line: string) => void err.push(line), stdin: async () => '' }
+  await mkdir(file('mixed'))
+  await writeFile(file('mixed/a.json'), '{"resourceType":"Patient"}')
+  await writeFile(file('mixed/b.xml'), '<Patient xmlns="http://hl7.org/fhir"/>')
+  expect([await run(['validate', file('mixed')], io), err.join('\n')]).toEqual([
+    0,
+    expect.stringContaining(`${file('mixed')} contains 1 XML file, which is not validated: only JSON is read.`),
+  ])
 })
 
 const UNPACK = 'unpack it first'
@@ -72,6 +112,6 @@ test.each<[args: readonly string[], name: string, wanted: string]>([
   [['validate'], 'document.json', 'is a PDF document'],
 ])('%j says what %s is', async (args, name, wanted) => {
   const said: string[] = []
-  const io = { out: () => {}, err: (line: string) => void said.push(line), stdin: async () => '' }
+  const io = { out: (line: string) => void said.push(line), err: (line: string) => void said.push(line), stdin: async () => '' }
   expect([await run([...args, file(name)], io), said.join('\n')]).toEqual([1, expect.stringContaining(`${file(name)} ${wanted}`)])
 })

@@ -97,6 +97,7 @@ async function reportOn({ sources, bytes, shareAt }: Inputs, { engine, asked, op
   const report = REPORTS[options.json ? 'json' : options.format](io)
   const progress = progressOn(io)
   const fixed: { source: Source; text: string }[] = []
+  const damaged = new Set<string>()
   let [checkedCount, invalid] = [0, 0]
   const alone = async (source: Source): Promise<Checked> =>
     options.fix ? fix(source, await engine.opened(), { asked, fixed, io }) : checkSource(source, await engine.opened(), asked)
@@ -105,10 +106,12 @@ async function reportOn({ sources, bytes, shareAt }: Inputs, { engine, asked, op
   for await (const checked of checkInOrder(sources(), { alone, threads, areMany, options: { engine: engineOptions(options), asked } })) {
     report.add(checked)
     invalid += Number(!checked.result.valid)
+    if (checked.source.problem !== undefined) damaged.add(checked.source.file)
     progress.show({ doing: 'validating', done: ++checkedCount, thing: 'resource', share: shareAt(checked.source) })
   }
   progress.end()
-  await writeFixed(fixed)
+  // A file that cannot be read to its end would lose the rest.
+  await writeFixed(fixed.filter(({ source }) => !damaged.has(source.file)))
   report.end()
   return invalid
 }

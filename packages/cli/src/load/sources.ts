@@ -30,6 +30,8 @@ export interface Source {
   readonly line: number
   /** Number of bytes of the file read up to the end of this resource; absent if the file is read as a whole. */
   readonly readBytes?: number
+  /** Why the file, or the rest of it, cannot be read; the text is empty then. Only where one file must not end the whole. */
+  readonly problem?: string
   /** Id under which to store it, if it differs from its own. */
   readonly id?: string
   /** The package from which it comes. */

@@ -140,7 +140,7 @@ export async function checkSource(source: Source, { ctx }: Engine, asked: Asked)
     source,
     result: {
       valid,
-      findings: findings.map((finding) => inFile(withContent(finding, source.text), source)),
+      findings: findings.map((finding) => inFile(withContent(finding, source), source)),
       profiles: profilesOf(source.text),
     },
   }
@@ -151,8 +151,9 @@ function inFile({ line = 1, ...finding }: Finding, source: Source): Finding {
   return { ...finding, line: line + source.line - 1 }
 }
 
-/** If a text is something other than one resource, saying so is more helpful than the character at which that becomes apparent. */
-function withContent(finding: Finding, text: string): Finding {
+/** If a text is something other than one resource, or none, saying so is more helpful than the character at which that becomes apparent. */
+function withContent(finding: Finding, { text, problem }: Source): Finding {
+  if (problem !== undefined) return { ...finding, text: problem }
   const content = finding.kind === 'json-fatal' ? otherContentIn(text) : undefined
   return content === undefined ? finding : { ...finding, text: `The text is not one resource as JSON: ${content}.` }
 }

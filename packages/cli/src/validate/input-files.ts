@@ -1,15 +1,16 @@
-import { stat, watch } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { readdir, stat, watch } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
 import { OperationError } from 'fhir-ops/errors'
-import type { Io } from '../io.js'
+import { statOf } from '../files.js'
+import { counted, type Io } from '../io.js'
 import { filesIn, isStandardInput, sourcesIn, sourcesOfInput, type Source, type SourceFile } from '../load/sources.js'
 
 /** The resources to validate. */
 export interface Inputs {
   /**
-   * Reads the resources, in order.
+   * Reads the resources, in order. What cannot be read as text, such as a file in another encoding, is a source with a `problem`.
    *
-   * @throws {OperationError} for a file that cannot be read, and for a path without resources.
+   * @throws {OperationError} for a file that the system refuses, and for a path without resources.
    */
   readonly sources: () => AsyncGenerator<Source>
   /** Approximate number of bytes of text. */
@@ -27,20 +28,41 @@ export async function inputsAt(paths: readonly string[], io: Io): Promise<Inputs
   if (isStandardInput(paths)) return { sources: () => sourcesOfInput(io), bytes: 0, shareAt: () => undefined }
   const named = await Promise.all(paths.map(async (path) => ({ path, files: await filesIn([path]) })))
   const files = named.flatMap((one) => one.files)
+  await reportXml(paths, io)
   return { sources: () => fromFiles(named), bytes: files.reduce((sum, file) => sum + textBytes(file), 0), shareAt: shareOf(files) }
+}
+
+/** Says how many files in XML folders contain, because they are not validated. */
+async function reportXml(paths: readonly string[], io: Io): Promise<void> {
+  for (const path of paths) {
+    const names = (await statOf(path))?.isDirectory() ? await readdir(path, { recursive: true }) : []
+    const count = names.filter((name) => name.endsWith('.xml')).length
+    if (count > 0)
+      io.err(`${path} contains ${counted(count, 'XML file')}, which ${count === 1 ? 'is' : 'are'} not validated: only JSON is read.`)
+  }
 }
 
 async function* fromFiles(named: readonly { readonly path: string; readonly files: readonly SourceFile[] }[]): AsyncGenerator<Source> {
   for (const { path, files } of named) {
     let isEmpty = true
     for (const file of files) {
-      for await (const source of sourcesIn(file.path)) {
+      for await (const source of readable(file.path)) {
         isEmpty = false
         yield source
       }
     }
     // A wrong folder must not look like a folder without errors.
     if (isEmpty) throw new OperationError('body-invalid', `There is no resource in ${path}.`)
+  }
+}
+
+/** The resources of a file; if it is damaged, a source that says so follows those before. */
+async function* readable(file: string): AsyncGenerator<Source> {
+  try {
+    yield* sourcesIn(file)
+  } catch (error) {
+    if (!(error instanceof OperationError && error.code === 'body-invalid')) throw error
+    yield { text: '', place: basename(file), file, line: 1, problem: error.message }
   }
 }
 
