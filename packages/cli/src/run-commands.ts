@@ -201,7 +201,10 @@ function withOptions({ message, code, expression }: OperationError, options: rea
 }
 
 function optionFor(parameter: string, options: readonly Option[]): string | undefined {
-  return options.find((option) => option.attributeName().toLowerCase() === parameter.toLowerCase())?.long
+  const longNameOf = (name: string): string | undefined => options.find((option) => option.attributeName().toLowerCase() === name)?.long
+  const name = parameter.toLowerCase()
+  // An option that may be repeated is named in the singular.
+  return longNameOf(name) ?? longNameOf(name.replace(/s$/, ''))
 }
 
 const PAINTED = { validateStream: false } as const

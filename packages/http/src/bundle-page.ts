@@ -50,7 +50,7 @@ export async function memberText(text: string, name: string, pace: Pace): Promis
 /** Protocol parameters, which a server may omit from its self link. */
 const UNCHECKED: ReadonlySet<string> = new Set(['_count', '_format', '_summary'])
 
-/** Checks the self link, which lists the parameters that the upstream understood (R4 3.1.1.1). */
+/** Checks the self link, which lists the parameters that the upstream understood (R4 search 3.1.1.6). */
 function checkSelf(self: string | undefined, pairs: readonly Pair[]): void {
   const asked = pairs.filter(([name]) => !UNCHECKED.has(name))
   const link = URL.parse(self ?? '', 'http://relative.invalid/')

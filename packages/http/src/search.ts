@@ -203,7 +203,7 @@ function valuesOf(comparison: Comparison | undefined): readonly string[] | undef
   return comparison.op === 'eq' ? [comparison.operand] : undefined
 }
 
-/** R4 3.1.1.4.18: these characters separate values unless they are escaped. */
+/** R4 3.1.1.4.19: these characters separate values unless they are escaped. */
 function escaped(value: string): string {
   return value.replaceAll(/[\\,$|]/g, String.raw`\$&`)
 }

@@ -154,7 +154,8 @@ export function insteadOfOption(args: readonly string[], options: readonly Optio
     const name = plain(arg)
     const own = options.find(({ long }) => plain(long ?? '') === name)?.long
     if (own === arg) continue
-    const instead = own ?? OF_HL7.get(name)
+    const other = OF_HL7.get(name)
+    const instead = own === undefined || other?.startsWith(own) === true ? other : own
     if (instead !== undefined) return `For ${arg} of HL7's validator: ${instead}.`
   }
   return undefined

@@ -46,7 +46,7 @@ const SEARCHES: readonly (readonly [search: string, expected: string])[] = [
   ['Patient?_id:missing=true', ''],
   ['Patient?_lastUpdated:missing=false', 'ann bob'],
   ['Patient?_lastUpdated:missing=yes', 'search-invalid'],
-  // 3.1.1.4.5, prefixes and precision
+  // 3.1.1.4.5 and 3.1.1.4.6, prefixes and precision
   ['RiskAssessment?probability=100', 'r100'],
   ['RiskAssessment?probability=1e2', 'r100 r99'],
   ['RiskAssessment?probability=100.00', 'r100'],
@@ -170,7 +170,7 @@ const SEARCHES: readonly (readonly [search: string, expected: string])[] = [
   ['QuestionnaireResponse?questionnaire=http://acme.org/fhir/Questionnaire/q|2.0', 'qr'],
   ['QuestionnaireResponse?questionnaire=http://acme.org/fhir/Questionnaire/q|1.0', ''],
   ['Encounter?part-of:below=Encounter/stay', 'visit'],
-  // 3.1.1.4.13, chains
+  // 3.1.1.4.15, chains
   ['DiagnosticReport?subject.name=eve', 'dr'],
   ['DiagnosticReport?subject:Patient.name=eve', 'dr'],
   ['Patient?general-practitioner.name=Joe', 'ann'],
@@ -179,18 +179,18 @@ const SEARCHES: readonly (readonly [search: string, expected: string])[] = [
   ['DiagnosticReport?result.code=8480-6', ''],
   ['DiagnosticReport?result.component-code=8480-6', 'dr'],
   ['DiagnosticReport?subject:Patient.gender=male', ''],
-  // 3.1.1.4.14, reverse chains
+  // 3.1.1.4.16, reverse chains
   ['Patient?_has:Observation:patient:status=amended', 'ann'],
   ['Patient?_has:Observation:patient:_has:Provenance:target:agent=who', 'ann'],
   ['Patient?_has:Observation:subject:code=29463-7', 'ann'],
   ['Patient?_has:Group:member:_id=herd', 'ann'],
   ['Encounter?patient._has:Group:member:_id=herd', 'visit'],
   ['Patient?_has:Observation:patient:code:missing=false', 'ann'],
-  // 3.1.1.4.15, or and and
+  // 3.1.1.4.17, or and and
   ['Patient?given=eve,steven', 'ann bob'],
   ['Patient?given=eve&given=ann', 'ann'],
   ['Patient?given=eve&given=steven', ''],
-  // 3.1.1.4.16, escapes
+  // 3.1.1.4.19, escapes
   ['Organization?name=clinic\\, north', 'clinic'],
   ['Organization?name=clinic\\, north | east', 'clinic'],
   ['Organization?name:exact=Clinic\\, North | East $ West \\\\ Wing', 'clinic'],
@@ -209,14 +209,14 @@ const SEARCHES: readonly (readonly [search: string, expected: string])[] = [
   ['Group?characteristic-value=gender$old', ''],
   ['Group?characteristic=gender&value=old', 'herd'],
   ['Group?characteristic-value:missing=false', 'herd'],
-  // 3.1.1.4.2, text
+  // 3.1.1.4.20, text
   ['Patient?phonetic=steven', 'bob'],
   ['Patient?phonetic=stephen eve', 'bob'],
   ['Encounter?_text=(bone OR liver) and metastases', 'visit'],
   ['Encounter?_text=bone', 'stay'],
   ['Encounter?_content=liver finished', 'visit'],
   ['Encounter?_content=finished bone', 'stay'],
-  // 3.1.1.5.6, contained resources
+  // 3.1.1.5.5, contained resources
   ['MedicationRequest?medication.ingredient-code=http://example.org/medications|abc', 'custom'],
   ['MedicationRequest?medication.manufacturer.name=meds', 'custom'],
   ['MedicationRequest?medication.code:missing=true', 'custom'],

@@ -129,7 +129,7 @@ interface SpanTest {
   readonly spanOf: (text: string) => Meant
 }
 
-/** R4 search 3.1.1.4.3, the table of prefixes. */
+/** R4 search 3.1.1.4.5, the table of prefixes. */
 function isSpan({ low, high }: Span, { prefix, rest, spanOf }: SpanTest): boolean {
   const { exact, ordered, approximate, closed } = spanOf(rest)
   const contained = low >= exact.low && (closed ? high <= exact.high : high < exact.high)

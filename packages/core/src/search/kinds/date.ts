@@ -41,7 +41,7 @@ function periodOf(period: JsonObject): Interval {
   return { low: start?.low ?? ALL_TIME.low, high: end?.high ?? ALL_TIME.high }
 }
 
-/** Only the outer limits of a Timing count (R4 search 3.1.1.4.6). */
+/** Only the outer limits of a Timing count (R4 search 3.1.1.4.7). */
 function timingOf(timing: JsonObject): Interval | undefined {
   const events = Array.isArray(timing['event']) ? timing['event'].filter(isString).map(dateInterval) : []
   const bounds = objectAt(objectAt(timing, 'repeat'), 'boundsPeriod')

@@ -16,7 +16,7 @@ export const numberKind: SearchKind = {
   tuple: { second: { fields: (fields) => [boundsOnly(fields)] }, coordinate: (ask) => numberTests(ask, ask.value) },
 }
 
-/** Parses a number with its prefix. Its precision matters only for `eq` and `ne` (R4 search 3.1.1.4.5). */
+/** Parses a number with its prefix. Its precision matters only for `eq` and `ne` (R4 search 3.1.1.4.6). */
 export function numberTests(ask: Ask, text: string): Alternatives {
   const [prefix, digits] = splitPrefix(text)
   const written = writtenNumber(digits)

@@ -58,7 +58,8 @@ export async function namedValueSet(ctx: OperationContext, stated: RuledName, pl
   const { valueSet, url, valueSetVersion, rules = NO_RULES } = stated
   if (valueSet !== undefined && url !== undefined) throw bothNames(['url', 'valueSet'])
   refuseOtherVersion(isObject(valueSet) ? stringAt(valueSet, 'version') : canonicalOf(url ?? '').version, valueSetVersion)
-  const name = url === undefined ? stated : { ...stated, url: pinnedCanonical(rules, url, valueSetVersion) }
+  const pinned = url === undefined ? undefined : pinnedCanonical(rules, url, valueSetVersion)
+  const name = pinned === url ? stated : { ...stated, url: pinned, valueSetVersion: undefined }
   const found = await foundValueSet(ctx, name, place)
   ctx.explain?.step(valueSetStep(found, name))
   return found

@@ -42,6 +42,9 @@ it.each([
   ['pets|2.0.0', `force-valueset-version=${vs('pets')}|1.0.0`, 'cat'],
   ['pets', `check-valueset-version=${vs('pets')}|1.0.0`, 'cat'],
   ['pets|2.0.0', `check-valueset-version=${vs('pets')}|2.x.x`, 'dog'],
+  ['pets&valueSetVersion=2.0.0', `force-valueset-version=${vs('pets')}|1.0.0`, 'cat'],
+  ['pets&valueSetVersion=2.x.x', `default-valueset-version=${vs('pets')}|1.0.0`, 'dog'],
+  ['pets&valueSetVersion=1.0.0', `force-valueset-version=${vs('pets')}|2.x.x`, 'dog'],
 ])('%s with "%s" gives %s, and $validate-code agrees', async (name, rule, expected) => {
   const { codes, rules } = await expansionOf(name, rule)
   expect(codes).toBe(expected)
@@ -63,6 +66,11 @@ it.each([
   ['open', `force-valueset-version=${vs('pets')}`, 'parameter-value', undefined],
 ])('%s with "%s" is refused with %s', async (name, rule, code, messageId) => {
   await expect(expansionOf(name, rule)).rejects.toMatchObject({ code, ...(messageId !== undefined && { detail: { messageId } }) })
+})
+
+it('a forced version that does not exist is named in place of the version that was asked for', async () => {
+  const expected = { message: expect.stringContaining(`'${vs('pets')}|7'`) as unknown }
+  await expect(expansionOf('pets&valueSetVersion=2.0.0', `force-valueset-version=${vs('pets')}|7`)).rejects.toMatchObject(expected)
 })
 
 it('what a request asks of versions is forgotten with it', async () => {

@@ -92,7 +92,7 @@ const SEVERITIES = ['information', 'warning', 'error'] as const
 function checkedSeverity(kind: string, severity: RuleSeverity): RuleSeverity {
   if (!RULE_FINDINGS.has(kind)) {
     const hint = didYouMean(nearest(kind, RULE_FINDINGS.keys()))
-    throw wrong(kind, `there is no such kind of finding${hint === undefined ? '' : `. ${hint}`}`)
+    throw wrong(kind, 'there is no such kind of finding', hint)
   }
   if (severity !== 'off' && !SEVERITIES.includes(severity))
     throw wrong(kind, `the severity ${quoted(severity)} must be off, ${SEVERITIES.join(', ')}`)
@@ -127,6 +127,7 @@ function stepsOf(path: string): { readonly type: string; readonly element: strin
   return { type: path.slice(0, Math.max(0, end)), element: path.slice(end + 1) }
 }
 
-function wrong(kind: string, why: string): OperationError {
-  return new OperationError('parameter-value', `rules: ${quoted(kind)}: ${why}.`, { expression: ['rules'] })
+function wrong(kind: string, why: string, hint?: string): OperationError {
+  const message = `rules: ${quoted(kind)}: ${why}.${hint === undefined ? '' : ` ${hint}`}`
+  return new OperationError('parameter-value', message, { expression: ['rules'] })
 }

@@ -17,7 +17,7 @@ export function searchPairs({ target, body }: Exchange, { limits }: Service): re
 
 /**
  * Returns the parameters to apply: all, or only known ones if the caller prefers lenient handling. The link `self` shows
- * which were applied (R4 search 3.1.1.1.2).
+ * which were applied (R4 search 3.1.1.6).
  */
 export function takenPairs({ request }: Exchange, pairs: readonly SearchPair[], isKnown: (name: string) => boolean): readonly SearchPair[] {
   return prefersHandling(request, 'lenient') ? pairs.filter(([name]) => isKnown(name)) : pairs
