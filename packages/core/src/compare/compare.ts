@@ -86,10 +86,9 @@ export function compare(ctx: OperationContext, input: CompareInput): Promise<Com
 
 async function compared(ctx: OperationContext, input: CompareInput): Promise<CompareResult> {
   checkInput(ctx, input, COMPARE_INPUT)
-  const { rules } = input
   const valueSets = [
-    await namedValueSet(ctx, { ...input.thisValueSet, rules }, 'thisValueSet.url'),
-    await namedValueSet(ctx, { ...input.otherValueSet, rules }, 'otherValueSet.url'),
+    await namedValueSet(ctx, input.thisValueSet, 'thisValueSet.url'),
+    await namedValueSet(ctx, input.otherValueSet, 'otherValueSet.url'),
   ] as const
   const required = valueSets.flatMap(({ resource }) => demandedSupplements(resource))
   const silent = { ...ctx, explain: undefined }

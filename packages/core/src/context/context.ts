@@ -4,7 +4,7 @@ import type { OtherRelease } from '../cross-version/index.js'
 import { OperationError, quoted, type IssueSeverity, type OutcomeIssue } from '../errors/index.js'
 import { createRecorder, type Explain, type Explanation } from '../explain/index.js'
 import type { TypeModel, UnitConversion } from '../fhirpath/index.js'
-import { AMOUNT, otherThan, FUNCTION, OBJECT, checkInput, having, inputShape, listOf, type InputShape } from '../input/index.js'
+import { AMOUNT, FUNCTION, OBJECT, checkInput, having, inputShape, listOf, type InputShape } from '../input/index.js'
 import { isObject, type JsonObject } from '../json/index.js'
 import type { SearchOptions } from '../search/index.js'
 import type { ConceptStore, Storage } from '../storage/index.js'
@@ -147,11 +147,7 @@ const REQUEST: InputShape = inputShape<RequestOptions>({
 })
 
 function areLimits(value: unknown): boolean {
-  return (
-    isObject(value) &&
-    otherThan(LIMITS_SHAPE, value) === undefined &&
-    Object.entries(value).every(([name, limit]) => LIMITS_SHAPE.kinds.get(name)?.is(limit) === true)
-  )
+  return isObject(value) && Object.entries(value).every(([name, limit]) => LIMITS_SHAPE.kinds.get(name)?.is(limit) === true)
 }
 
 /**
@@ -161,8 +157,6 @@ function areLimits(value: unknown): boolean {
  */
 export function forRequest(ctx: OperationContext, options: RequestOptions): OperationContext {
   checkInput(ctx, options, REQUEST)
-  const other = otherThan(REQUEST, options)
-  if (other !== undefined) throw new OperationError('parameter-value', `What is given as options ${other}.`)
   const limits = options.limits === undefined ? ctx.limits : { ...ctx.limits, ...options.limits }
   const resources = options.resources?.filter(isObject)
   return {

@@ -19,7 +19,6 @@ export {
   OBJECT,
   objectWith,
   oneOf,
-  otherThan,
   resourceOf,
   TEXT,
   type InputShape,

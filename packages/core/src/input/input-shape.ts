@@ -178,7 +178,7 @@ const PROMISE = 'is a promise that was not awaited'
  * Says what is wrong with a Map, a promise, a signal or another object of the runtime that has none of the members, so that it would count as no options
  * at all; `undefined` for a plain object, and for one of a class of the host.
  */
-export function otherThan({ kinds }: InputShape, given: object): string | undefined {
+function otherThan({ kinds }: InputShape, given: object): string | undefined {
   const tag = Object.prototype.toString.call(given).slice('[object '.length, -1)
   if (tag === 'Object' || [...kinds.keys()].some((name) => name in given)) return undefined
   return isPromise(given) ? PROMISE : `must be an object whose members are options, and is a value of ${tag}`

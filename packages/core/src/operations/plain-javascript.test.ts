@@ -292,20 +292,6 @@ describe('what plain JavaScript gives wrong is refused by name', () => {
     await expect(async () => call(parseSearch, ...args)).rejects.toThrow(message)
   })
 
-  test.each<[string, unknown, string]>([
-    [
-      'a signal instead of options',
-      new AbortController().signal,
-      'must be an object whose members are options, and is a value of AbortSignal.',
-    ],
-    ['options that were not awaited', Promise.resolve({}), 'is a promise that was not awaited.'],
-    ['limits in a Map', { limits: new Map([['maxExpansion', 1]]) }, 'limits must be limits by their names'],
-  ])('a request with %s', (_, options, message) => {
-    expect(() => call(forRequest, ctx, options)).toThrow(
-      expect.objectContaining({ code: 'parameter-value', message: expect.stringContaining(message) }),
-    )
-  })
-
   test('a request with what has a signal takes it', () => {
     const controller = new AbortController()
     expect(forRequest(ctx, controller).signal).toBe(controller.signal)

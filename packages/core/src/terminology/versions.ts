@@ -10,11 +10,11 @@ export interface VersionRules {
   readonly check?: ReadonlyMap<string, string> | undefined
   /** `system-version`: default for includes without version. */
   readonly fallback?: ReadonlyMap<string, string> | undefined
-  /** `default-valueset-version`: default for references to value sets without version, in imports and in the request. */
+  /** `default-valueset-version`: default for imports without version. */
   readonly valueSets?: ReadonlyMap<string, string> | undefined
-  /** `force-valueset-version`: overrides the version of a reference to a value set. */
+  /** `force-valueset-version`: overrides the version of an import. */
   readonly forcedValueSets?: ReadonlyMap<string, string> | undefined
-  /** `check-valueset-version`: default for references without version; the version that a reference resolves to must match. */
+  /** `check-valueset-version`: default for imports without version; the version that an import resolves to must match. */
   readonly checkedValueSets?: ReadonlyMap<string, string> | undefined
 }
 

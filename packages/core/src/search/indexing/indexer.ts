@@ -28,8 +28,8 @@ const SHAPE: InputShape = inputShape<IndexerOptions>({ base: TEXT })
  * @throws {TypeError} for an option that is unknown or of the wrong type.
  */
 export function createIndexer(parameters: SearchParameters, options: IndexerOptions = {}): Indexer {
-  checkHas('The list of search parameters', parameters, ['model', 'of'])
   checkOptions('createIndexer', SHAPE, options)
+  checkHas('The list of search parameters', parameters, ['model', 'of'])
   const selector = createSelector(parameters.model, options.base)
   const parametersIn = new WeakMap<Shape, readonly SearchParameter[]>()
   const applying = (shape: Shape, type: string): readonly SearchParameter[] => {

@@ -7,7 +7,7 @@ import type { ParameterReader } from '../../parameters/index.js'
 import { implicitDefinition, refuseUnopened } from '../code-system/imported-releases.js'
 import { valueSetStep } from '../explain/steps.js'
 import { refusal } from '../messages.js'
-import { bestVersion, NO_RULES, versionFits, type VersionRules } from '../versions.js'
+import { bestVersion, versionFits } from '../versions.js'
 import { definedValueSet, readingValueSet, type ValueSetDefinition } from './value-set.js'
 
 /** A value set by its canonical. */
@@ -37,11 +37,6 @@ export interface LooseValueSetName {
   readonly valueSetVersion?: string | undefined
 }
 
-/** A name with the rules of the request. */
-interface RuledName extends LooseValueSetName {
-  readonly rules?: VersionRules | undefined
-}
-
 /** Creates the error for a value set that is named twice. @param expression The members or parameters. */
 export function bothNames(expression: readonly string[]): OperationError {
   return new OperationError('parameter-invalid', 'The value set is named twice: only one of url and valueSet may be given.', { expression })
@@ -52,14 +47,9 @@ export function bothNames(expression: readonly string[]): OperationError {
  *
  * @param place Place of its url in the input.
  * @throws {OperationError} `not-found` when it does not exist; `parameter-required` when none is named; `parameter-invalid` for a url together with a
- *   value set, and for two different versions; `unprocessable` for a version that `check-valueset-version` forbids.
+ *   value set, and for two different versions.
  */
-export async function namedValueSet(ctx: OperationContext, stated: RuledName, place = 'url'): Promise<ValueSetDefinition> {
-  const { valueSet, url, valueSetVersion, rules = NO_RULES } = stated
-  if (valueSet !== undefined && url !== undefined) throw bothNames(['url', 'valueSet'])
-  refuseOtherVersion(isObject(valueSet) ? stringAt(valueSet, 'version') : canonicalOf(url ?? '').version, valueSetVersion)
-  const pinned = url === undefined ? undefined : pinnedCanonical(rules, url, valueSetVersion)
-  const name = pinned === url ? stated : { ...stated, url: pinned, valueSetVersion: undefined }
+export async function namedValueSet(ctx: OperationContext, name: LooseValueSetName, place = 'url'): Promise<ValueSetDefinition> {
   const found = await foundValueSet(ctx, name, place)
   ctx.explain?.step(valueSetStep(found, name))
   return found
@@ -67,42 +57,22 @@ export async function namedValueSet(ctx: OperationContext, stated: RuledName, pl
 
 async function foundValueSet(
   ctx: OperationContext,
-  { valueSet, url, valueSetVersion, rules = NO_RULES }: RuledName,
+  { valueSet, url, valueSetVersion }: LooseValueSetName,
   place: string,
 ): Promise<ValueSetDefinition> {
+  if (valueSet !== undefined && url !== undefined) throw bothNames(['url', 'valueSet'])
+  refuseOtherVersion(isObject(valueSet) ? stringAt(valueSet, 'version') : canonicalOf(url ?? '').version, valueSetVersion)
   if (isObject(valueSet)) return paced(ctx, readingValueSet(valueSet))
   if (url === undefined)
     throw new OperationError('parameter-required', 'A value set must be named by url, or be given as valueSet.', { expression: [place] })
   const found = await findValueSet(ctx, url, valueSetVersion)
-  if (found !== undefined) {
-    refuseForbiddenVersion(rules, found)
-    return definedValueSet(ctx.cache, found)
-  }
+  if (found !== undefined) return definedValueSet(ctx.cache, found)
   const name = formatCanonical(url, valueSetVersion)
   throw refusal(
     'Unable_to_resolve_value_Set_',
     { valueSet: name },
     { code: 'not-found', expression: [place], omitsPlace: true, missing: { kind: 'ValueSet', name } },
   )
-}
-
-/**
- * Adds the version of a value set that the rules of a request state for a reference to it: the forced one, or the default of a reference without version.
- *
- * @param version Version of the reference, if its canonical has none.
- */
-export function pinnedCanonical(rules: VersionRules, canonical: string, version?: string): string {
-  const { url, version: stated = version, fragment } = canonicalOf(canonical)
-  const wanted = rules.forcedValueSets?.get(url) ?? stated ?? rules.valueSets?.get(url) ?? rules.checkedValueSets?.get(url)
-  if (url === '' || wanted === stated) return canonical
-  return formatCanonical(url, wanted) + (fragment === undefined ? '' : `#${fragment}`)
-}
-
-/** @throws {OperationError} `unprocessable` for a version of a value set that `check-valueset-version` forbids. */
-export function refuseForbiddenVersion(rules: VersionRules, { url, version }: Definition): void {
-  const required = rules.checkedValueSets?.get(url)
-  if (required === undefined || versionFits(required, version)) return
-  throw refusal('VALUESET_IMPORT_VERSION_CHECK', { valueSet: url, version: version ?? '', required })
 }
 
 function refuseOtherVersion(version: string | undefined, asked: string | undefined): void {

@@ -1,4 +1,4 @@
-import { canonicalOf, compareVersions, formatCanonical } from '../../content/index.js'
+import { canonicalOf, compareVersions, formatCanonical, type Definition } from '../../content/index.js'
 import type { OperationContext } from '../../context/index.js'
 import { OperationError, quoted } from '../../errors/index.js'
 import { objectAt, objectsAt, type JsonObject } from '../../json/index.js'
@@ -7,7 +7,7 @@ import type { Filter } from '../../code-system/index.js'
 import type { PlannedFilter } from '../filter/concept-set.js'
 import { escaped, refusal } from '../messages.js'
 import { codeSystemsLayer, supplementStep, terminologyScope, type ScopeOptions, type TerminologyScope } from '../scope.js'
-import { NO_VERSION } from '../versions.js'
+import { NO_VERSION, versionFits } from '../versions.js'
 import {
   definedValueSet,
   demandedSupplements,
@@ -18,7 +18,7 @@ import {
   type PartDefinition,
   type ValueSetDefinition,
 } from './value-set.js'
-import { containedValueSet, findValueSet, pinnedCanonical, refuseForbiddenVersion } from './find-value-set.js'
+import { containedValueSet, findValueSet } from './find-value-set.js'
 import { unusableElement } from '../element-shape.js'
 import { completePlan, everyPart, missingImports, withImports, type PartPlan, type ValueSetPlan } from './plan.js'
 
@@ -160,7 +160,7 @@ async function partPlan(making: Making, definition: PartDefinition, location: Pa
   const imports: ValueSetPlan[] = []
   const missing: string[] = []
   for (const stated of definition.imports) {
-    const canonical = pinnedCanonical(making.scope.rules, stated)
+    const canonical = pinned(making.scope, stated)
     const plan = await importedPlan(making, canonical)
     if (plan === undefined) missing.push(canonical)
     else imports.push(plan)
@@ -181,6 +181,20 @@ async function preparedFamily(scope: TerminologyScope, system: string, include: 
   return found
 }
 
+/** Adds the version that the request states, either as forced version or as default for an import without version. */
+function pinned({ rules }: TerminologyScope, stated: string): string {
+  const { url, version, fragment } = canonicalOf(stated)
+  if (url === '') return stated
+  const wanted = rules.forcedValueSets?.get(url) ?? version ?? rules.valueSets?.get(url) ?? rules.checkedValueSets?.get(url)
+  return formatCanonical(url, wanted) + (fragment === undefined ? '' : `#${fragment}`)
+}
+
+function refuseOtherVersion({ rules }: TerminologyScope, { url, version }: Definition): void {
+  const required = rules.checkedValueSets?.get(url)
+  if (required === undefined || versionFits(required, version)) return
+  throw refusal('VALUESET_IMPORT_VERSION_CHECK', { valueSet: url, version: version ?? '', required })
+}
+
 async function importedPlan(making: Making, canonical: string): Promise<ValueSetPlan | undefined> {
   if (canonical.startsWith('#')) return containedPlan(making, canonical)
   const found = await findValueSet(making.scope.ctx, canonical)
@@ -188,7 +202,7 @@ async function importedPlan(making: Making, canonical: string): Promise<ValueSet
     refuseItself(making.path, canonical)
     return undefined
   }
-  refuseForbiddenVersion(making.scope.rules, found)
+  refuseOtherVersion(making.scope, found)
   return planOf(making, formatCanonical(found.url, found.version), definedValueSet(making.scope.ctx.cache, found))
 }
 
