@@ -86,7 +86,7 @@ test('the XML in a folder is counted', async () => {
   const io = { out: () => {}, err: (line: string) => void err.push(line), stdin: async () => '' }
   await mkdir(file('mixed'))
   await writeFile(file('mixed/a.json'), '{"resourceType":"Patient"}')
-  await writeFile(file('mixed/b.xml'), '<Patient xmlns="http://hl7.org/fhir"/>')
+  await writeFile(file('mixed/b.XML'), '<Patient xmlns="http://hl7.org/fhir"/>')
   expect([await run(['validate', file('mixed')], io), err.join('\n')]).toEqual([
     0,
     expect.stringContaining(`${file('mixed')} contains 1 XML file, which is not validated: only JSON is read.`),

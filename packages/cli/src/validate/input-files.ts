@@ -32,11 +32,11 @@ export async function inputsAt(paths: readonly string[], io: Io): Promise<Inputs
   return { sources: () => fromFiles(named), bytes: files.reduce((sum, file) => sum + textBytes(file), 0), shareAt: shareOf(files) }
 }
 
-/** Says how many files in XML folders contain, because they are not validated. */
+/** Reports the number of XML files in each folder, because they are not validated. */
 async function reportXml(paths: readonly string[], io: Io): Promise<void> {
   for (const path of paths) {
     const names = (await statOf(path))?.isDirectory() ? await readdir(path, { recursive: true }) : []
-    const count = names.filter((name) => name.endsWith('.xml')).length
+    const count = names.filter((name) => /\.xml$/i.test(name)).length
     if (count > 0)
       io.err(`${path} contains ${counted(count, 'XML file')}, which ${count === 1 ? 'is' : 'are'} not validated: only JSON is read.`)
   }

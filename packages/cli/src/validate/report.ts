@@ -106,7 +106,7 @@ function linesOf({ source }: Checked, finding: Finding, paint: Paint): readonly 
   const at = expression === undefined ? '' : ` at ${expression}`
   const help = finding.hint ?? FINDING_KINDS[kind]?.advice ?? ''
   return [
-    `${paint('bold', `${source.file}:${line}:${column}`)}: ${paint(STYLES[severity], severity)}${at}: ${visible(text)} ${paint('dim', `[${kind}]`)}`,
+    `${paint('bold', `${visible(source.file)}:${line}:${column}`)}: ${paint(STYLES[severity], severity)}${at}: ${visible(text)} ${paint('dim', `[${kind}]`)}`,
     ...sourceLines(source, { line, column }).map((shown) => paint('dim', visible(shown))),
     `  ${paint('cyan', 'help')}: ${visible(help)}`,
     ...(fix === undefined ? [] : [`  ${paint('cyan', 'fix')}: ${visible(JSON.stringify(fix))}`]),

@@ -100,6 +100,15 @@ describe('findings as text', () => {
     }
   })
 
+  test('do not let the name of a file act on a terminal, or begin a line', async () => {
+    const file = at('a\u001b[31mb\nc.json')
+    await writeFile(file, '{"resourceType":"Patient","foo":1}')
+    const { out } = await validated([file])
+    await rm(file)
+    expect(out.split('\n')[0]).toContain('a [31mb c.json:1:33: error at Patient.foo')
+    expect(out).not.toContain('\u001b')
+  })
+
   test('have colours on a terminal only', async () => {
     expect((await validated([at('a.json')])).out).not.toContain('\u001b[')
     expect((await validated([at('a.json')], true)).out).toContain('\u001b[31merror\u001b[39m')
